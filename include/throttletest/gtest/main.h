@@ -1,0 +1,35 @@
+// What throttletest::main does, for test programs with a main of their own.
+//
+//   int main(int argc, char** argv) {
+//     testing::InitGoogleTest(&argc, argv);
+//     throttletest::InitThrottletest(&argc, argv);
+//     return RUN_ALL_TESTS();
+//   }
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "throttletest/service/service_spec.h"
+
+namespace throttletest {
+
+// Settings of a test program. Flags win over environment variables.
+struct Flags {
+  // --throttletest_launcher=auto|cgroup|docker|podman, THROTTLETEST_LAUNCHER. Absent: as the spec
+  // says.
+  std::optional<LauncherKind> launcher;
+  // --throttletest_json_dir=DIR: every measurement is written there as SUITE.TEST[.n].json.
+  std::string json_dir;
+  // --throttletest_skip_inconclusive: an inconclusive measurement skips instead of failing.
+  bool skip_inconclusive = false;
+  // --throttletest_retries=N: overrides MeasureOptions::retries.
+  std::optional<int> retries;
+};
+const Flags& GetFlags();
+
+// Takes throttletest's flags out of argv, reads the environment and adds the listener that prints
+// one line per measurement. Errors: prints one line and exits with status 2 on a bad flag.
+void InitThrottletest(int* argc, char** argv);
+
+}  // namespace throttletest

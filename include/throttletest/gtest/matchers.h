@@ -1,0 +1,70 @@
+// gMock matchers on a Measurement. Each is a thin wrapper over a Budget.
+//
+//   EXPECT_THAT(m, ThrottleRatioBelow(0.05));
+//   EXPECT_THAT(m, AllOf(P99Below(150ms), NoFailedRequests()));
+//
+// A figure that is missing or not trusted passes no matcher: the matcher does not match AND reports
+// a failure of its own, so that Not(...), AnyOf(...) and EXPECT_FALSE(Value(...)) cannot turn it
+// green.
+//
+// Deliberately absent: matchers on an average latency (it hides the stall) and "at least" matchers.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <iosfwd>
+
+#include "throttletest/base/byte_size.h"
+#include "throttletest/measure/budget.h"
+#include "throttletest/measure/measurement.h"
+
+namespace throttletest {
+
+using MeasurementMatcher = testing::Matcher<const Measurement&>;
+
+// Matches when `budget` is met; the others are shorthands for it.
+MeasurementMatcher MeetsBudget(Budget budget);
+
+// Throttled periods / periods. Units: 0..1. Inconclusive without a quota or below 10 periods.
+MeasurementMatcher ThrottleRatioBelow(double ratio);
+MeasurementMatcher ThrottledPeriodsBelow(std::int64_t periods);
+// Batches during which a period was throttled.
+MeasurementMatcher ThrottledBurstsBelow(std::int64_t bursts);
+// Throttled seconds per second, summed over CPUs, so it may exceed 1.
+MeasurementMatcher ThrottledTimePerSecondBelow(double seconds_per_second);
+// No throttled period at all. Timer jitter makes this fail now and then near the limit: prefer a
+// small ThrottleRatioBelow.
+MeasurementMatcher NeverThrottled();
+// No burst was throttled.
+MeasurementMatcher BurstFitsQuota();
+// Mean CPU use. Units: CPUs.
+MeasurementMatcher CpuUsageBelow(double cpus);
+
+// Response time = done - intended start, nearest rank, failures rank as infinitely slow.
+// Inconclusive with fewer than 100 / (100 - p) samples.
+MeasurementMatcher P50Below(std::chrono::nanoseconds bound);
+MeasurementMatcher P90Below(std::chrono::nanoseconds bound);
+MeasurementMatcher P95Below(std::chrono::nanoseconds bound);
+MeasurementMatcher P99Below(std::chrono::nanoseconds bound);
+MeasurementMatcher P999Below(std::chrono::nanoseconds bound);
+MeasurementMatcher PercentileBelow(double percent, std::chrono::nanoseconds bound);
+MeasurementMatcher MaxBelow(std::chrono::nanoseconds bound);
+// Service time = done - sent.
+MeasurementMatcher ServiceTimeP99Below(std::chrono::nanoseconds bound);
+
+// (failed + timed out) / sent. Units: 0..1.
+MeasurementMatcher ErrorRatioBelow(double ratio);
+MeasurementMatcher NoFailedRequests();
+// 99th percentile of sent - intended: a stricter bound on the generator than the validity gate's.
+MeasurementMatcher StartLagBelow(std::chrono::nanoseconds bound);
+// Highest memory use of the service's life. Inconclusive where the kernel has no peak.
+MeasurementMatcher MemoryPeakBelow(ByteSize bound);
+// No process of the service was OOM-killed during the window.
+MeasurementMatcher NotOomKilled();
+
+// For GoogleTest's messages: the one-line summary.
+void PrintTo(const Measurement& m, std::ostream* os);
+
+}  // namespace throttletest

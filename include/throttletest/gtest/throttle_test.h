@@ -1,0 +1,109 @@
+// Fixtures that run a service in a container with limits and measure it.
+//
+//   class CpuLimit : public ThrottleTest {
+//    protected:
+//     ServiceSpec Service() override { return {.command = {...}, .limits = {.cpus = 2.0}}; }
+//   };
+//   TEST_F(CpuLimit, BurstFitsQuota) {
+//     EXPECT_THAT(Measure(Batches(8).Every(1s).For(20s), Get("/burn?ms=20")),
+//     ThrottleRatioBelow(0.05));
+//   }
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+
+#include "throttletest/measure/measure.h"
+#include "throttletest/service/service.h"
+
+namespace throttletest {
+
+// What the fixtures have in common: Measure() on a running service, with retries and source
+// locations. Not meant to be derived from directly.
+class ThrottleTestBase : public testing::Test {
+ protected:
+  // The running service. Errors: ends the test with a failure when none runs.
+  Service& service();
+
+  // Measures and returns a trusted result. A run that stays inconclusive after options.retries
+  // repeats ends the test body at the caller's line with "INCONCLUSIVE: ..." (or skips the test
+  // when the flag
+  // --throttletest_skip_inconclusive is given); "could not measure" ends it with a failure there,
+  // too. The figures are recorded as properties in GoogleTest's XML, those of the n-th call of a
+  // test (n > 1) with the prefix "n.".
+  Measurement Measure(const LoadPlan& plan, const Request& request, MeasureOptions options = {},
+                      std::source_location where = std::source_location::current());
+
+  // Changes the running service's limits; a failure ends the test body at the caller's line.
+  void UpdateLimits(const Limits& limits,
+                    std::source_location where = std::source_location::current());
+
+  // Starts a further service that lives until the end of the test.
+  throttletest::Service& Start(const ServiceSpec& spec,
+                               std::source_location where = std::source_location::current());
+
+ private:
+  virtual throttletest::Service* current() = 0;
+  int measurements_ = 0;
+  std::vector<std::unique_ptr<throttletest::Service>> further_;
+};
+
+// One service per test: started in SetUp, stopped in TearDown. A service that cannot be started
+// fails the test with the reason; its log is shown when a test fails. SetUp and TearDown overrides
+// must call the base's.
+class ThrottleTest : public ThrottleTestBase {
+ protected:
+  // What to run. Called once per test.
+  virtual ServiceSpec Service() = 0;
+
+  void SetUp() override;
+  void TearDown() override;
+
+ private:
+  throttletest::Service* current() override { return service_.get(); }
+  std::unique_ptr<throttletest::Service> service_;
+};
+
+// One service per test suite, for services whose start is slow. Its counters are cumulative but
+// budgets judge differences, so tests stay independent unless they change the service's state or
+// limits.
+//
+//   class Warm : public SharedServiceTest<Warm> {
+//    public: static ServiceSpec Service() { ... }
+//   };
+//
+// SetUpTestSuite never asserts (GoogleTest would report skipped tests and ctest would be green):
+// the error is kept and fails every test's SetUp.
+namespace internal {
+struct SharedService {
+  std::unique_ptr<Service> service;
+  std::string error;
+};
+void StartShared(SharedService& shared, const std::function<ServiceSpec()>& spec);
+void StopShared(SharedService& shared);
+void CheckShared(const SharedService& shared);
+void ShowLogsIfFailed(Service* service);
+}  // namespace internal
+
+template <typename Derived>
+class SharedServiceTest : public ThrottleTestBase {
+ public:
+  static void SetUpTestSuite() { internal::StartShared(shared_, &Derived::Service); }
+  static void TearDownTestSuite() { internal::StopShared(shared_); }
+
+ protected:
+  void SetUp() override { internal::CheckShared(shared_); }
+  void TearDown() override { internal::ShowLogsIfFailed(shared_.service.get()); }
+
+ private:
+  throttletest::Service* current() override { return shared_.service.get(); }
+  inline static internal::SharedService shared_;
+};
+
+}  // namespace throttletest

@@ -1,0 +1,48 @@
+// LoadEngine: sends a schedule's requests at their instants from one thread of its own.
+//
+//   LoadEngine engine({.port = port}, Get("/burn?ms=20"), {});
+//   LoadResult warm = engine.Run(plan.warm_up());
+//   LoadResult run  = engine.Run(plan.measured());
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "throttletest/load/plan.h"
+#include "throttletest/load/record.h"
+#include "throttletest/load/request.h"
+
+namespace throttletest {
+
+struct LoadEngineOptions {
+  int max_in_flight = 4096;
+  // Time from Run() to the first intended start, used to open connections. Units: >= 0.
+  std::chrono::nanoseconds lead = std::chrono::milliseconds(200);
+  // Called about ten times a second on the engine's thread with requests done and planned so far.
+  std::function<void(std::int64_t done, std::int64_t planned)> progress;
+};
+
+// An open-loop HTTP/1.1 client: one thread, epoll through Boost.Asio, connections opened ahead of
+// each batch and kept alive. Nothing a response does can move an intended start. Move-only; not
+// thread-safe; the thread runs only inside Run().
+class LoadEngine {
+ public:
+  // Errors: kInvalidArgument for a bad request or endpoint.
+  LoadEngine(Endpoint endpoint, Request request, LoadEngineOptions options);
+  LoadEngine(LoadEngine&&) noexcept;
+  LoadEngine& operator=(LoadEngine&&) noexcept;
+  ~LoadEngine();
+
+  // Runs the whole schedule and drains: returns when the last request is answered, failed or timed
+  // out. On a stop request nothing further is sent (the rest is "not sent"), requests under way are
+  // given up and `interrupted` is set. Errors: kLoad when the engine itself cannot work.
+  LoadResult Run(const Schedule& schedule, std::stop_token stop = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace throttletest

@@ -1,0 +1,100 @@
+// Budget: a metric and its bound. Evaluating it gives a verdict, never a bare bool.
+//
+//   const BudgetResult r = ParseBudget("p99<150ms").Evaluate(measurement);
+//   if (r.verdict == Verdict::kMissed) std::cout << r.explanation;
+//
+// gMock matchers, the command line's --budget and reports are thin wrappers over it. There is no
+// budget of the form "above": throttling or latency that must be high is not a service's promise.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "throttletest/base/byte_size.h"
+#include "throttletest/base/outcome.h"
+#include "throttletest/load/latency.h"
+#include "throttletest/measure/measurement.h"
+
+namespace throttletest {
+
+enum class Verdict { kMet, kMissed, kInconclusive };
+const char* VerdictName(Verdict verdict);  // "met", "missed", "inconclusive"
+
+// Metrics a budget can bound. In brackets the name that ParseBudget takes and its unit.
+enum class Metric {
+  kThrottleRatio,           // [throttle_ratio, 0..1] of the judged level, see CgroupDelta
+  kThrottledPeriods,        // [throttled_periods, count]
+  kThrottledBursts,         // [throttled_bursts, count] batches with a throttled period
+  kThrottledTimePerSecond,  // [throttled_time_per_second, s/s] summed over CPUs; may exceed 1
+  kCpuUsage,                // [cpu_usage, CPUs]
+  kResponseTime,            // [p50 ... p99.9, max; duration] response time = done - intended start
+  kServiceTime,             // [service_p50 ... service_max; duration] done - sent
+  kErrorRatio,              // [error_ratio, 0..1]
+  kFailedRequests,          // [failed_requests, count] failed and timed out
+  kStartLag,                // [start_lag_p99 ..., start_lag_max; duration]
+  kMemoryPeak,              // [memory_peak, bytes]
+  kOomKills,                // [oom_kills, count]
+};
+
+enum class Comparison { kBelow, kAtMost };  // "<", "<="
+
+struct BudgetResult {
+  Verdict verdict = Verdict::kInconclusive;
+  std::string budget;  // "p99<150ms"
+  // The measured figure in the metric's unit (durations in ms), even when inconclusive if one is
+  // known. Absent: none; an infinite percentile has none and says so in the explanation.
+  std::optional<double> value;
+  std::string
+      unit;  // "ratio", "periods", "bursts", "s/s", "CPUs", "ms", "requests", "bytes", "kills"
+  // One paragraph: rule, bound, value, n, unit; when missed also the cause and what would have
+  // held.
+  std::string explanation;
+};
+
+// A metric with a bound. A value type.
+class Budget {
+ public:
+  // Factories. Errors: kInvalidArgument for a bound that is negative, not a number, or (ratios)
+  // above 1.
+  static Budget ThrottleRatio(Comparison c, double bound);
+  static Budget ThrottledPeriods(Comparison c, std::int64_t bound);
+  static Budget ThrottledBursts(Comparison c, std::int64_t bound);
+  static Budget ThrottledTimePerSecond(Comparison c, double bound);
+  static Budget CpuUsage(Comparison c, double cpus);
+  static Budget ResponseTime(Percentile p, Comparison c, std::chrono::nanoseconds bound);
+  static Budget ServiceTime(Percentile p, Comparison c, std::chrono::nanoseconds bound);
+  static Budget ErrorRatio(Comparison c, double bound);
+  static Budget FailedRequests(Comparison c, std::int64_t bound);
+  static Budget StartLag(Percentile p, Comparison c, std::chrono::nanoseconds bound);
+  static Budget MemoryPeak(Comparison c, ByteSize bound);
+  static Budget OomKills(Comparison c, std::int64_t bound);
+
+  // Judges. Errors: none; what cannot be judged is inconclusive with the reason. Inconclusive: the
+  // run is not trusted; the metric is not available; fewer than bounds.min_periods periods for a
+  // throttle ratio; fewer samples than the percentile needs (the number is told); no request
+  // succeeded (latency).
+  BudgetResult Evaluate(const Measurement& m) const;
+
+  Metric metric() const { return metric_; }
+  // "p99<150ms": what ParseBudget accepts.
+  std::string ToString() const;
+  // "has a P99 response time below 150 ms": the predicate of a sentence about a measurement.
+  std::string Describe() const;
+  std::string DescribeNegation() const;
+
+ private:
+  Budget(Metric metric, Comparison comparison, double bound);
+  Metric metric_;
+  Comparison comparison_;
+  double bound_;  // in the metric's unit; durations in ns
+  std::optional<Percentile> percentile_;
+};
+
+// Reads "metric<bound" or "metric<=bound": "throttle_ratio<0.05", "p99<150ms",
+// "failed_requests<=0", "memory_peak<64MiB". Blanks are ignored. Errors: kInvalidArgument quoting
+// the text; an unknown metric lists the known ones and the nearest.
+Budget ParseBudget(std::string_view text);
+
+}  // namespace throttletest

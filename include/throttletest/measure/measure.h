@@ -1,0 +1,41 @@
+// MeasureService: warm up, take snapshot A, drive the load, wait for the drain and one period, take
+// snapshot B, and judge whether the result may be trusted.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "throttletest/load/plan.h"
+#include "throttletest/load/request.h"
+#include "throttletest/measure/measurement.h"
+#include "throttletest/measure/validity.h"
+#include "throttletest/service/service.h"
+
+namespace throttletest {
+
+// Where a measurement is, for progress lines.
+struct MeasureProgress {
+  const char* phase = "";  // "warm-up", "load", "drain"
+  std::int64_t done = 0;
+  std::int64_t planned = 0;
+};
+
+struct MeasureOptions {
+  ValidityBounds bounds;
+  // How often an inconclusive run is repeated while the service still runs. Units: >= 0, default 2.
+  int retries = 2;
+  // Between two timeline samples. Units: > 0, default 10 ms.
+  std::chrono::nanoseconds sample_interval = std::chrono::milliseconds(10);
+  std::function<void(const MeasureProgress&)> progress;  // called about ten times a second
+  std::stop_token stop;
+};
+
+// Measures a running service. The result says in `validity` whether it may be trusted; a Budget on
+// an untrusted one is inconclusive. Errors: kInvalidArgument for a bad plan or request; kCgroup /
+// kNotReady when the service is gone before the window opens; kLoad.
+Measurement MeasureService(Service& service, const LoadPlan& plan, const Request& request,
+                           const MeasureOptions& options = {});
+
+}  // namespace throttletest

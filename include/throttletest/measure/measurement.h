@@ -1,0 +1,61 @@
+// Measurement: one measured window - load, counters and validity joined.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "throttletest/base/outcome.h"
+#include "throttletest/cgroup/delta.h"
+#include "throttletest/cgroup/sampler.h"
+#include "throttletest/load/plan.h"
+#include "throttletest/load/record.h"
+#include "throttletest/measure/environment.h"
+#include "throttletest/measure/validity.h"
+#include "throttletest/service/service.h"
+
+namespace throttletest {
+
+// What one batch cost the service, from the timeline between its intended start and the next
+// batch's. Absent (all): no sample near the edges, or no quota in force for the bandwidth figures.
+struct BatchUse {
+  std::int64_t batch = 0;
+  Outcome<std::chrono::nanoseconds> cpu;
+  Outcome<std::int64_t> periods;
+  Outcome<std::int64_t> throttled_periods;
+  Outcome<std::chrono::nanoseconds> throttled_time;
+};
+
+// All of one measured window. Plain data. Warm-up is in none of the figures.
+struct Measurement {
+  Environment environment;
+  std::string launcher;          // "cgroup", "docker", "podman"
+  std::string launcher_version;  // "cgroup v1"
+  std::vector<std::string> command;
+  Limits limits;               // as asked
+  ResolvedLimits requested;    // in the kernel's units
+  std::string plan;            // LoadPlan::ToString()
+  std::string request;         // "GET /burn?ms=20"
+  bool is_burst_load = false;  // batches of more than one request
+  LoadResult load;
+  CgroupDelta cgroup;
+  Timeline timeline;
+  std::vector<ThrottledWindow> throttled_windows;
+  std::vector<BatchUse> batches;
+  Validity validity;
+  ValidityBounds bounds;
+  std::vector<std::string> notes;
+  int attempt = 1;         // 1-based; above 1 when earlier inconclusive runs were repeated
+  int warm_up_failed = 0;  // failed requests of the warm-up; not part of any budget, but told
+
+  // The service's own time limit in force. Absent: no quota.
+  const std::optional<CpuBandwidth>& quota() const { return cgroup.effective.quota; }
+  // Median CPU time of one batch. Absent: as BatchUse::cpu.
+  Outcome<std::chrono::nanoseconds> MedianBatchCpu() const;
+  // Bursts with at least one throttled period. Absent: no quota in force.
+  Outcome<std::int64_t> ThrottledBursts() const;
+};
+
+}  // namespace throttletest

@@ -1,0 +1,46 @@
+// Validity: may the figures of a run be trusted? One fault is enough to make the run inconclusive.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace throttletest {
+
+// The gates. Each has a stable name for JSON (ValidityGateName).
+enum class ValidityGate {
+  kStartLag,           // "start_lag": the generator sent late
+  kNotSent,            // "not_sent": the generator could not send some requests
+  kServiceGone,        // "service_gone": exited, was OOM-killed or restarted
+  kMoved,              // "moved": a process left the limited cgroup
+  kLimitChanged,       // "limit_changed"
+  kIdentityChanged,    // "identity_changed": the cgroup was removed and made again
+  kCountersBackwards,  // "counters_backwards"
+  kInterrupted,        // "interrupted"
+};
+const char* ValidityGateName(ValidityGate gate);
+
+struct ValidityFault {
+  ValidityGate gate;
+  std::string text;  // with the figure and the bound: "start lag P99 41.0 ms is above 25 ms"
+};
+
+struct Validity {
+  std::vector<ValidityFault> faults;
+  bool trusted() const { return faults.empty(); }
+  // The faults' texts joined by "; ".
+  std::string ToString() const;
+};
+
+// What is still trusted. Adjustable per measurement.
+struct ValidityBounds {
+  // Largest trusted 99th percentile (nearest rank) of start lag. Units: >= 0, default 25 ms: a
+  // virtual CPU that has to be woken costs about 1 ms, a busy neighbour some 10 ms, and lag is part
+  // of the response time that budgets judge.
+  std::chrono::nanoseconds start_lag_p99 = std::chrono::milliseconds(25);
+  // Smallest number of enforcement periods for a throttle ratio. Units: >= 1, default 10.
+  std::int64_t min_periods = 10;
+};
+
+}  // namespace throttletest

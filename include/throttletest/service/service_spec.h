@@ -1,0 +1,54 @@
+// ServiceSpec: the system under test - what to run, under which limits, and when it is ready.
+//
+//   ServiceSpec{.command = {"burn_server", "--port={port}"}, .limits = {.cpus = 2.0},
+//               .ready = HttpReady("/healthz")}
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "throttletest/cgroup/limits.h"
+#include "throttletest/service/readiness.h"
+
+namespace throttletest {
+
+enum class LauncherKind {
+  kAuto,    // THROTTLETEST_LAUNCHER, else cgroup where it works, else docker, else podman
+  kCgroup,  // a cgroup of our own: no daemon, no image
+  kDocker,
+  kPodman,
+};
+// "auto", "cgroup", "docker", "podman". Errors (Parse): kInvalidArgument quoting the text.
+const char* LauncherName(LauncherKind kind);
+LauncherKind ParseLauncher(const std::string& name);
+
+// Plain data. "{port}" in command and env values becomes the port to listen on (on 127.0.0.1).
+struct ServiceSpec {
+  // Program and arguments, run as they are, never through a shell. The program is looked up in PATH
+  // when it has no '/'. With `image`, it is the command inside the image (may be empty).
+  std::vector<std::string> command;
+  Limits limits;
+  // Absent: TcpReady().
+  Readiness ready = TcpReady();
+  // Container image for docker and podman. Empty: an image is built from the program and the shared
+  // libraries it needs. The cgroup launcher refuses a spec that has one.
+  std::string image;
+  std::map<std::string, std::string> env;         // added to the environment
+  std::map<std::string, std::string> secret_env;  // the same, but never written to reports or logs
+  // Port the program listens on inside its container, published on 127.0.0.1 at {port}. Absent: the
+  // container shares the host's loopback and the program listens on {port} itself, which keeps the
+  // engine's proxy out of the measured path. Only docker and podman.
+  std::optional<std::uint16_t> container_port;
+  LauncherKind launcher = LauncherKind::kAuto;
+  // True: boot without the limits and clamp once ready, for services whose start-up would take
+  // minutes.
+  bool start_unlimited = false;
+  // Time between SIGTERM and SIGKILL at Stop(). Units: >= 0, default 2 s.
+  std::chrono::nanoseconds stop_grace = std::chrono::seconds(2);
+};
+
+}  // namespace throttletest

@@ -1,0 +1,1 @@
+#include "throttletest/cgroup/cpu_set.h"

@@ -1,0 +1,56 @@
+# Settings every target of ours shares, and the shape of an area of the engine.
+
+# Private to our own targets: a user's project keeps its own warning level.
+function(throttletest_own_target target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  if(PROJECT_IS_TOP_LEVEL)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wconversion)
+    if(THROTTLETEST_WERROR)
+      target_compile_options(${target} PRIVATE -Werror)
+    endif()
+    if(THROTTLETEST_SANITIZE)
+      target_compile_options(${target} PRIVATE -fsanitize=${THROTTLETEST_SANITIZE}
+                             -fno-sanitize-recover=all -fno-omit-frame-pointer)
+      target_link_options(${target} PUBLIC -fsanitize=${THROTTLETEST_SANITIZE})
+    endif()
+  endif()
+endfunction()
+
+# throttletest_area(NAME SOURCES ... [DEPENDS areas...] [LIBRARIES targets...])
+#
+# An area is a folder of src/ compiled on its own, so that its tests link it and the areas below it and
+# nothing else: an arrow that is not allowed does not link.
+function(throttletest_area name)
+  cmake_parse_arguments(AREA "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  add_library(throttletest_${name} OBJECT ${AREA_SOURCES})
+  throttletest_own_target(throttletest_${name})
+  target_include_directories(throttletest_${name}
+    PUBLIC "${PROJECT_SOURCE_DIR}/include" PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(throttletest_${name} PRIVATE ${AREA_LIBRARIES} Threads::Threads)
+  set_property(TARGET throttletest_${name} PROPERTY THROTTLETEST_DEPENDS "${AREA_DEPENDS}")
+  set_property(TARGET throttletest_${name} PROPERTY THROTTLETEST_LIBRARIES "${AREA_LIBRARIES}")
+endfunction()
+
+# throttletest_link_areas(TARGET areas...): links the objects of areas and of all they depend on.
+function(throttletest_link_areas target)
+  set(todo ${ARGN})
+  set(seen)
+  while(todo)
+    list(POP_FRONT todo area)
+    if(NOT area IN_LIST seen)
+      list(APPEND seen ${area})
+      get_target_property(depends throttletest_${area} THROTTLETEST_DEPENDS)
+      get_target_property(libraries throttletest_${area} THROTTLETEST_LIBRARIES)
+      if(depends)
+        list(APPEND todo ${depends})
+      endif()
+      target_sources(${target} PRIVATE $<TARGET_OBJECTS:throttletest_${area}>)
+      if(libraries)
+        target_link_libraries(${target} PRIVATE ${libraries})
+      endif()
+    endif()
+  endwhile()
+  target_link_libraries(${target} PRIVATE Threads::Threads)
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+endfunction()

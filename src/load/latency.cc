@@ -1,0 +1,1 @@
+#include "throttletest/load/latency.h"

@@ -1,0 +1,1 @@
+#include "throttletest/measure/environment.h"

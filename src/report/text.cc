@@ -1,0 +1,1 @@
+#include "throttletest/report/text.h"

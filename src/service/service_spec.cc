@@ -1,0 +1,1 @@
+#include "throttletest/service/service_spec.h"
