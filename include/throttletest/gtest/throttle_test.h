@@ -18,40 +18,50 @@
 #include <optional>
 #include <source_location>
 #include <string>
+#include <vector>
 
 #include "throttletest/measure/measure.h"
 #include "throttletest/service/service.h"
 
 namespace throttletest {
 
-// What the fixtures have in common: Measure() on a running service, with retries and source
-// locations. Not meant to be derived from directly.
+// What the fixtures have in common. Derive from it directly to start services by hand with Start().
 class ThrottleTestBase : public testing::Test {
  protected:
-  // The running service. Errors: ends the test with a failure when none runs.
-  Service& service();
-
-  // Measures and returns a trusted result. A run that stays inconclusive after options.retries
-  // repeats ends the test body at the caller's line with "INCONCLUSIVE: ..." (or skips the test
-  // when the flag
+  // Measures the fixture's service and returns a trusted result.
+  //
+  // A run that stays inconclusive after options.retries repeats ends the test body with a failure
+  // "INCONCLUSIVE: ..." at the caller's line (or skips the test when
   // --throttletest_skip_inconclusive is given); "could not measure" ends it with a failure there,
-  // too. The figures are recorded as properties in GoogleTest's XML, those of the n-th call of a
-  // test (n > 1) with the prefix "n.".
-  Measurement Measure(const LoadPlan& plan, const Request& request, MeasureOptions options = {},
+  // too. The figures become properties in GoogleTest's XML, those of the n-th call of a test (n >
+  // 1) with the prefix "n.".
+  Measurement Measure(const LoadPlan& plan, const Request& request,
+                      const MeasureOptions& options = {},
                       std::source_location where = std::source_location::current());
+  // The same for a service made by Start().
+  Measurement MeasureOn(throttletest::Service& service, const LoadPlan& plan,
+                        const Request& request, const MeasureOptions& options = {},
+                        std::source_location where = std::source_location::current());
 
-  // Changes the running service's limits; a failure ends the test body at the caller's line.
+  // Changes the limits of the fixture's running service; a failure ends the test body at the
+  // caller's line.
   void UpdateLimits(const Limits& limits,
                     std::source_location where = std::source_location::current());
 
-  // Starts a further service that lives until the end of the test.
-  throttletest::Service& Start(const ServiceSpec& spec,
+  // Starts a further service. It lives until Stop() or the end of the test.
+  throttletest::Service& Start(ServiceSpec spec,
                                std::source_location where = std::source_location::current());
 
+  // The fixture's service. Ends the test body with a failure when there is none.
+  throttletest::Service& service(std::source_location where = std::source_location::current());
+
+  // Stops what Start() started, writes the JSON files and shows the services' logs of a failed
+  // test. Overrides must call it.
+  void TearDown() override;
+
  private:
-  virtual throttletest::Service* current() = 0;
-  int measurements_ = 0;
-  std::vector<std::unique_ptr<throttletest::Service>> further_;
+  virtual throttletest::Service* current() { return nullptr; }
+  std::vector<std::unique_ptr<throttletest::Service>> started_;
 };
 
 // One service per test: started in SetUp, stopped in TearDown. A service that cannot be started
@@ -70,6 +80,18 @@ class ThrottleTest : public ThrottleTestBase {
   std::unique_ptr<throttletest::Service> service_;
 };
 
+namespace internal {
+// A service of a whole suite, or the reason why there is none.
+struct SharedService {
+  std::unique_ptr<Service> service;
+  std::string error;
+};
+void StartShared(SharedService& shared, const std::function<ServiceSpec()>& spec);
+void StopShared(SharedService& shared);
+// Fails the running test when the suite has no service.
+void CheckShared(const SharedService& shared);
+}  // namespace internal
+
 // One service per test suite, for services whose start is slow. Its counters are cumulative but
 // budgets judge differences, so tests stay independent unless they change the service's state or
 // limits.
@@ -80,17 +102,6 @@ class ThrottleTest : public ThrottleTestBase {
 //
 // SetUpTestSuite never asserts (GoogleTest would report skipped tests and ctest would be green):
 // the error is kept and fails every test's SetUp.
-namespace internal {
-struct SharedService {
-  std::unique_ptr<Service> service;
-  std::string error;
-};
-void StartShared(SharedService& shared, const std::function<ServiceSpec()>& spec);
-void StopShared(SharedService& shared);
-void CheckShared(const SharedService& shared);
-void ShowLogsIfFailed(Service* service);
-}  // namespace internal
-
 template <typename Derived>
 class SharedServiceTest : public ThrottleTestBase {
  public:
@@ -99,7 +110,6 @@ class SharedServiceTest : public ThrottleTestBase {
 
  protected:
   void SetUp() override { internal::CheckShared(shared_); }
-  void TearDown() override { internal::ShowLogsIfFailed(shared_.service.get()); }
 
  private:
   throttletest::Service* current() override { return shared_.service.get(); }
