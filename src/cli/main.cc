@@ -1,1 +1,79 @@
-int main() { return 0; }
+// The `throttletest` command: measure a service under limits without writing a test.
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "cli/doctor_command.h"
+#include "cli/exit_status.h"
+#include "cli/run_command.h"
+#include "cli/run_options.h"
+#include "throttletest/base/error.h"
+
+namespace throttletest::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "Exit status: 0 budgets met, 1 a budget missed, 2 usage, 3 inconclusive, 4 cannot measure "
+    "here\n"
+    "(or the service did not start), 5 throttletest failed, 130 interrupted.\n\n"
+    "Example:\n"
+    "  throttletest run --cpus 1 --batch 8 --every 1s --duration 20s --get '/burn?ms=20' \\\n"
+    "    --budget 'throttle_ratio<0.05' --budget 'p99<150ms' -- burn_server --port={port} "
+    "--threads=8";
+
+// Splits the words at the first "--": what follows belongs to the service and is never ours to
+// read.
+std::vector<std::string> TakeCommand(std::vector<std::string>& words) {
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  if (dashes == words.end()) return {};
+  std::vector<std::string> command(dashes + 1, words.end());
+  words.erase(dashes, words.end());
+  return command;
+}
+
+int Main(std::vector<std::string> words) {
+  CLI::App app("Measures what a CPU limit does to a service.", "throttletest");
+  app.set_version_flag("--version", std::string("throttletest ") + THROTTLETEST_VERSION);
+  app.require_subcommand(1);
+  app.footer(kFooter);
+
+  RunText text;
+  text.command = TakeCommand(words);
+  CLI::App* run = app.add_subcommand("run", "Start a service under limits, load it, judge budgets");
+  run->footer(kFooter);
+  DeclareRunOptions(*run, text);
+  bool json = false;
+  CLI::App* doctor = app.add_subcommand("doctor", "Say what this machine can and cannot do");
+  doctor->add_flag("--json", json, "As JSON");
+
+  try {
+    std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+    app.parse(words);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? kBudgetsMet : kUsage;
+  }
+  if (doctor->parsed()) return Doctor(json);
+  return Run(text);
+}
+
+}  // namespace
+}  // namespace throttletest::cli
+
+int main(int argc, char** argv) {
+  namespace cli = throttletest::cli;
+  try {
+    return cli::Main({argv + 1, argv + argc});
+  } catch (const throttletest::Error& e) {
+    fmt::print(stderr, "throttletest: {}\n", e.what());
+    return cli::StatusOf(e.code());
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "throttletest: unexpected: {}\n", e.what());
+    return cli::kOwnError;
+  }
+}

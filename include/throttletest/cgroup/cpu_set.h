@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace throttletest {
 
@@ -15,8 +16,7 @@ class CpuSet {
 
   // Reads "0-3,7". Blanks around numbers and a final newline are accepted; overlaps count once;
   // an empty text is the empty set. Errors: kInvalidArgument quoting the text ("1--3", "10-6",
-  // "0-",
-  // ",1", "a", a number above 65535).
+  // "0-", ",1", "a", a number above 65535).
   static CpuSet Parse(std::string_view text);
 
   int count() const { return static_cast<int>(cpus_.size()); }

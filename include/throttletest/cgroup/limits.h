@@ -17,22 +17,22 @@ namespace throttletest {
 struct Limits {
   // CPU bandwidth in CPUs, e.g. 0.5. Units: CPUs, quota = cpus x period truncated to whole us, at
   // least 1 ms of quota (0.01 at the default period). Absent: no quota. Not together with `quota`.
-  std::optional<double> cpus;
+  std::optional<double> cpus = {};
   // CPU time per period. Units: >= 1 ms. Absent: from `cpus`, else no quota.
-  std::optional<std::chrono::microseconds> quota;
+  std::optional<std::chrono::microseconds> quota = {};
   // Enforcement period. Units: 1 ms..1 s, default 100 ms (the kernel's default).
-  std::optional<std::chrono::microseconds> period;
+  std::optional<std::chrono::microseconds> period = {};
   // CPU time that may be saved up and used on top of one period's quota. Units: 0..quota, default
   // 0. Needs a quota. Kernel 5.14 or newer; not settable by container engines, so the docker and
   // podman launchers write it into the container's cgroup themselves.
-  std::optional<std::chrono::microseconds> burst;
+  std::optional<std::chrono::microseconds> burst = {};
   // CPUs the service may run on, "0-3,7". Empty: all.
-  std::string cpuset;
+  std::string cpuset = {};
   // Memory limit. Units: >= 6 MiB (the engines' floor, kept for all launchers). Absent: none.
-  std::optional<ByteSize> memory;
+  std::optional<ByteSize> memory = {};
   // Memory PLUS swap, as the container engines define it; ByteSize::Unlimited() = swap without
   // limit; equal to `memory` = no swap. Absent: as the engines do, twice `memory`. Needs `memory`.
-  std::optional<ByteSize> memory_swap;
+  std::optional<ByteSize> memory_swap = {};
 
   friend bool operator==(const Limits&, const Limits&) = default;
 };

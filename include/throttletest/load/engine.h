@@ -21,7 +21,7 @@ struct LoadEngineOptions {
   // Time from Run() to the first intended start, used to open connections. Units: >= 0.
   std::chrono::nanoseconds lead = std::chrono::milliseconds(200);
   // Called about ten times a second on the engine's thread with requests done and planned so far.
-  std::function<void(std::int64_t done, std::int64_t planned)> progress;
+  std::function<void(std::int64_t done, std::int64_t planned)> progress = {};
 };
 
 // An open-loop HTTP/1.1 client: one thread, epoll through Boost.Asio, connections opened ahead of

@@ -15,10 +15,10 @@ namespace throttletest {
 struct Request {
   std::string method = "GET";
   std::string target = "/";  // origin form, "/path?query"
-  std::vector<std::pair<std::string, std::string>> headers;
-  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers = {};
+  std::string body = {};
   // Statuses that count as ok. Empty: every 2xx.
-  std::vector<int> expected_statuses;
+  std::vector<int> expected_statuses = {};
   // From the INTENDED start until the whole answer is in. Units: > 0, default 10 s.
   std::chrono::nanoseconds timeout = std::chrono::seconds(10);
 

@@ -23,13 +23,13 @@ struct MeasureProgress {
 };
 
 struct MeasureOptions {
-  ValidityBounds bounds;
+  ValidityBounds bounds = {};
   // How often an inconclusive run is repeated while the service still runs. Units: >= 0, default 2.
   int retries = 2;
   // Between two timeline samples. Units: > 0, default 10 ms.
   std::chrono::nanoseconds sample_interval = std::chrono::milliseconds(10);
-  std::function<void(const MeasureProgress&)> progress;  // called about ten times a second
-  std::stop_token stop;
+  std::function<void(const MeasureProgress&)> progress = {};  // called about ten times a second
+  std::stop_token stop = {};
 };
 
 // Measures a running service. The result says in `validity` whether it may be trusted; a Budget on

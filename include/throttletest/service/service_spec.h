@@ -30,19 +30,19 @@ LauncherKind ParseLauncher(const std::string& name);
 struct ServiceSpec {
   // Program and arguments, run as they are, never through a shell. The program is looked up in PATH
   // when it has no '/'. With `image`, it is the command inside the image (may be empty).
-  std::vector<std::string> command;
-  Limits limits;
+  std::vector<std::string> command = {};
+  Limits limits = {};
   // Absent: TcpReady().
   Readiness ready = TcpReady();
   // Container image for docker and podman. Empty: an image is built from the program and the shared
   // libraries it needs. The cgroup launcher refuses a spec that has one.
-  std::string image;
-  std::map<std::string, std::string> env;         // added to the environment
-  std::map<std::string, std::string> secret_env;  // the same, but never written to reports or logs
+  std::string image = {};
+  std::map<std::string, std::string> env = {};         // added to the environment
+  std::map<std::string, std::string> secret_env = {};  // the same, but never written to reports or logs
   // Port the program listens on inside its container, published on 127.0.0.1 at {port}. Absent: the
   // container shares the host's loopback and the program listens on {port} itself, which keeps the
   // engine's proxy out of the measured path. Only docker and podman.
-  std::optional<std::uint16_t> container_port;
+  std::optional<std::uint16_t> container_port = {};
   LauncherKind launcher = LauncherKind::kAuto;
   // True: boot without the limits and clamp once ready, for services whose start-up would take
   // minutes.

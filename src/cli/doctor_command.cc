@@ -1,0 +1,59 @@
+#include "cli/doctor_command.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "throttletest/service/host.h"
+
+namespace throttletest::cli {
+namespace {
+
+const char* StatusName(HostFinding::Status status) {
+  switch (status) {
+    case HostFinding::Status::kOk:
+      return "ok";
+    case HostFinding::Status::kWarning:
+      return "warning";
+    case HostFinding::Status::kLack:
+      return "lack";
+  }
+  return "unknown";
+}
+
+void PrintJson(const HostReport& report) {
+  nlohmann::ordered_json document;
+  document["schema"] = "throttletest/doctor/1";
+  document["can_measure"] = report.can_measure();
+  document["usable_launchers"] = report.usable_launchers;
+  for (const HostFinding& finding : report.findings) {
+    document["findings"].push_back({{"topic", finding.topic},
+                                    {"status", StatusName(finding.status)},
+                                    {"detail", finding.detail},
+                                    {"advice", finding.advice}});
+  }
+  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void PrintText(const HostReport& report) {
+  for (const HostFinding& finding : report.findings) {
+    fmt::print("{:<8} {:<22} {}\n", StatusName(finding.status), finding.topic, finding.detail);
+    if (!finding.advice.empty()) fmt::print("{:<8} {:<22} -> {}\n", "", "", finding.advice);
+  }
+  if (report.can_measure()) {
+    fmt::print("\nThis machine can measure with: {}.\n", fmt::join(report.usable_launchers, ", "));
+  } else {
+    fmt::print("\nThis machine cannot measure yet: no launcher works; see the advice above.\n");
+  }
+}
+
+}  // namespace
+
+ExitStatus Doctor(bool json) {
+  const HostReport report = InspectHost();
+  json ? PrintJson(report) : PrintText(report);
+  return report.can_measure() ? kBudgetsMet : kCannotMeasure;
+}
+
+}  // namespace throttletest::cli

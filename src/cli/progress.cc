@@ -1,0 +1,41 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace throttletest::cli {
+
+Progress::Progress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+Progress::~Progress() { Done(); }
+
+void Progress::Step(const std::string& text) {
+  if (quiet_) return;
+  if (terminal_) {
+    fmt::print(stderr, "\r\033[K{}", text);
+    open_line_ = true;
+  } else {
+    fmt::print(stderr, "{}\n", text);
+  }
+  std::fflush(stderr);
+}
+
+void Progress::Update(const MeasureProgress& progress) {
+  if (terminal_) {
+    Step(fmt::format("{}: {} of {} requests", progress.phase, progress.done, progress.planned));
+  } else if (phase_ != progress.phase) {
+    phase_ = progress.phase;
+    Step(fmt::format("{}: {} requests planned", progress.phase, progress.planned));
+  }
+}
+
+void Progress::Done() {
+  if (!open_line_) return;
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  open_line_ = false;
+}
+
+}  // namespace throttletest::cli

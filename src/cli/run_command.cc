@@ -1,0 +1,71 @@
+#include "cli/run_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "throttletest/report/json.h"
+#include "throttletest/report/text.h"
+#include "throttletest/service/service.h"
+
+namespace throttletest::cli {
+namespace {
+
+ExitStatus Judge(const Measurement& m, const std::vector<BudgetResult>& results) {
+  const auto any = [&](Verdict verdict) {
+    return std::any_of(results.begin(), results.end(),
+                       [&](const BudgetResult& r) { return r.verdict == verdict; });
+  };
+  if (!m.validity.trusted()) return kInconclusive;
+  if (any(Verdict::kMissed)) return kBudgetMissed;
+  if (any(Verdict::kInconclusive)) return kInconclusive;
+  return kBudgetsMet;
+}
+
+void PrintVerdicts(const Measurement& m, const std::vector<BudgetResult>& results) {
+  fmt::print("{}", Details(m));
+  for (const BudgetResult& result : results) {
+    std::string verdict = VerdictName(result.verdict);
+    std::transform(verdict.begin(), verdict.end(), verdict.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    fmt::print("{} {}: {}\n", verdict, result.budget, result.explanation);
+  }
+}
+
+// A service that has ended by itself has a story to tell, and its log is where it told it.
+void PrintEnd(const ExitReport& end) {
+  if (end.stopped_by_us) return;
+  fmt::print(stderr, "the service {}; the end of its output:\n{}\n", end.ToString(), end.logs);
+}
+
+}  // namespace
+
+ExitStatus Run(const RunText& text) {
+  RunSettings settings = Understand(text);
+  const Interrupt interrupt;
+  Progress progress(text.quiet);
+
+  progress.Step(fmt::format("starting {}", settings.spec.command.empty()
+                                               ? settings.spec.image
+                                               : settings.spec.command[0]));
+  const std::unique_ptr<Service> service = StartService(settings.spec, interrupt.token());
+
+  settings.options.stop = interrupt.token();
+  settings.options.progress = [&](const MeasureProgress& p) { progress.Update(p); };
+  const Measurement m = MeasureService(*service, settings.plan, settings.request, settings.options);
+  progress.Done();
+  const ExitReport end = service->Stop();
+
+  std::vector<BudgetResult> results;
+  for (const Budget& budget : settings.budgets) results.push_back(budget.Evaluate(m));
+  // The file first: a closed pipe on stdout must not lose the run.
+  if (!text.json.empty()) WriteFile(text.json, ToJson(m, results));
+  PrintVerdicts(m, results);
+  PrintEnd(end);
+  return interrupt.requested() ? kInterrupted : Judge(m, results);
+}
+
+}  // namespace throttletest::cli
