@@ -26,6 +26,7 @@
 #include "throttletest/measure/measurement.h"
 #include "throttletest/measure/validity.h"
 #include "throttletest/report/json.h"
+#include "throttletest/report/table.h"
 #include "throttletest/report/text.h"
 #include "throttletest/service/host.h"
 #include "throttletest/service/readiness.h"
