@@ -17,7 +17,7 @@ struct Environment {
   std::string timestamp;  // start of the measurement, UTC, ISO 8601
 };
 
-// Reads it. Errors: none.
-Environment ReadEnvironment();
+// Reads it now. `proc_root` replaces "/proc", so that tests can feed a recorded tree. Errors: none.
+Environment ReadEnvironment(const std::string& proc_root = "/proc");
 
 }  // namespace throttletest

@@ -24,7 +24,9 @@ struct MeasureProgress {
 
 struct MeasureOptions {
   ValidityBounds bounds = {};
-  // How often an inconclusive run is repeated while the service still runs. Units: >= 0, default 2.
+  // How often a run is repeated, warm-up included, when the load generator made it inconclusive
+  // (start lag, not sent) and the service still runs. What the service or its limits did is never
+  // repeated away. Units: >= 0, default 2.
   int retries = 2;
   // Between two timeline samples. Units: > 0, default 10 ms.
   std::chrono::nanoseconds sample_interval = std::chrono::milliseconds(10);
@@ -33,8 +35,11 @@ struct MeasureOptions {
 };
 
 // Measures a running service. The result says in `validity` whether it may be trusted; a Budget on
-// an untrusted one is inconclusive. Errors: kInvalidArgument for a bad plan or request; kCgroup /
-// kNotReady when the service is gone before the window opens; kLoad.
+// an untrusted one is inconclusive. Once the window is open, a service that ends and a
+// stop request end the load early and give an untrusted result with what was measured so far.
+// Errors: kInvalidArgument for a bad plan, request or option; kNotReady "service ended during
+// warm-up: ..." and kCgroup when the service cannot be measured before the window opens;
+// kInterrupted for a stop request before it opens; kLoad.
 Measurement MeasureService(Service& service, const LoadPlan& plan, const Request& request,
                            const MeasureOptions& options = {});
 

@@ -1,0 +1,85 @@
+#include "measure/assemble.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "measure/batch_use.h"
+#include "measure/gates.h"
+#include "throttletest/cgroup/read_back.h"
+
+namespace throttletest::internal {
+namespace {
+
+using std::chrono::nanoseconds;
+
+// Every figure of a window whose end could not be read.
+CgroupDelta WithoutSecondSnapshot(const Snapshot& before, const std::string& reason) {
+  CgroupDelta d;
+  d.throttle_ratio = Outcome<double>::Inconclusive(reason);
+  d.throttled_per_second = d.usage_cores = d.usage_of_limit = d.usage_of_host = d.throttle_ratio;
+  d.periods = Outcome<std::int64_t>::Inconclusive(reason);
+  d.throttled_periods = d.bursts = d.memory_peak = d.oom_kills = d.periods;
+  d.throttled_time = Outcome<nanoseconds>::Inconclusive(reason);
+  d.burst_time = d.held_time = d.usage = d.throttled_time;
+  d.cpu_pressure_some = d.memory_pressure_some = d.throttled_time;
+  d.effective = before.EffectiveCpu();
+  return d;
+}
+
+void AddNotes(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+  for (const std::string& note : more) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+}
+
+std::vector<std::string> CollectNotes(const WindowInputs& in, const CgroupDelta& delta) {
+  std::vector<std::string> notes;
+  AddNotes(notes, in.before.notes);
+  if (in.after) AddNotes(notes, in.after->notes);
+  AddNotes(notes, delta.notes);
+  AddNotes(notes, CheckLimits(in.requested, in.before).notes);
+  if (delta.effective.ancestors_hidden) {
+    AddNotes(notes, {"limits above the visible root of the cgroup tree cannot be read"});
+  }
+  if (!in.timeline.stopped_because.empty()) {
+    AddNotes(notes, {"the timeline ends early: " + in.timeline.stopped_because});
+  }
+  if (in.warm_up_failed > 0) {
+    AddNotes(notes, {fmt::format("{} of {} warm-up requests failed", in.warm_up_failed,
+                                 in.warm_up_planned)});
+  }
+  return notes;
+}
+
+}  // namespace
+
+Measurement Assemble(WindowInputs in) {
+  Measurement m;
+  m.cgroup = in.after ? Subtract(in.before, *in.after)
+                      : WithoutSecondSnapshot(in.before, in.alive ? in.after_error : in.trouble);
+  m.validity = JudgeValidity(in, m.cgroup);
+  m.notes = CollectNotes(in, m.cgroup);
+  m.batches = BatchUses(in.load, in.timeline);
+  const auto& quota = m.cgroup.effective.quota;
+  m.throttled_windows = ThrottledWindows(
+      in.timeline,
+      quota ? quota->period : std::chrono::microseconds(std::chrono::milliseconds(100)));
+
+  m.environment = std::move(in.environment);
+  m.launcher = std::move(in.launcher);
+  m.launcher_version = std::move(in.launcher_version);
+  m.command = std::move(in.command);
+  m.limits = std::move(in.limits);
+  m.requested = std::move(in.requested);
+  m.plan = std::move(in.plan);
+  m.request = std::move(in.request);
+  m.is_burst_load = in.batch_size > 1;
+  m.load = std::move(in.load);
+  m.timeline = std::move(in.timeline);
+  m.bounds = in.bounds;
+  m.warm_up_failed = static_cast<int>(in.warm_up_failed);
+  return m;
+}
+
+}  // namespace throttletest::internal

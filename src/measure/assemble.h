@@ -1,0 +1,48 @@
+// Assemble: joins what was read during one window into a Measurement and judges it. Pure: no clock,
+// no file, no process, so every gate is tested without a service.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "throttletest/cgroup/sampler.h"
+#include "throttletest/cgroup/snapshot.h"
+#include "throttletest/load/record.h"
+#include "throttletest/measure/environment.h"
+#include "throttletest/measure/measurement.h"
+#include "throttletest/measure/validity.h"
+
+namespace throttletest::internal {
+
+// Everything one window yielded.
+struct WindowInputs {
+  Environment environment;
+  std::string launcher;
+  std::string launcher_version;
+  std::vector<std::string> command;
+  Limits limits;
+  ResolvedLimits requested;
+  std::string plan;
+  std::string request;
+  int batch_size = 1;
+  LoadResult load;
+  Snapshot before;
+  std::optional<Snapshot> after;  // Absent: it could not be read; `after_error` says why
+  std::string after_error;
+  Timeline timeline;
+  bool alive = true;    // the main process runs at the end of the window
+  std::string trouble;  // Service::Trouble() at the end of the window
+  bool interrupted = false;
+  ValidityBounds bounds;
+  std::int64_t warm_up_failed = 0;
+  std::int64_t warm_up_planned = 0;
+};
+
+// Errors: none; what cannot be trusted is in the result's validity.
+Measurement Assemble(WindowInputs inputs);
+
+// Faults that another run may not have: the load generator was late or could not send.
+bool WorthRetrying(const Validity& validity);
+
+}  // namespace throttletest::internal

@@ -1,0 +1,93 @@
+#include "measure/batch_use.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "throttletest/base/duration.h"
+
+namespace throttletest::internal {
+namespace {
+
+using std::chrono::nanoseconds;
+using TimePoint = std::chrono::steady_clock::time_point;
+
+constexpr int kSamplesPerBatch = 5;
+
+std::vector<TimePoint> BatchStarts(const LoadResult& load) {
+  std::vector<TimePoint> starts;
+  for (const RequestRecord& record : load.records) {
+    if (record.batch >= starts.size())
+      starts.push_back(load.epoch + nanoseconds(record.intended_ns));
+  }
+  return starts;
+}
+
+bool TooClose(const std::vector<TimePoint>& starts, nanoseconds interval) {
+  for (std::size_t i = 1; i < starts.size(); ++i) {
+    if (starts[i] - starts[i - 1] < interval * kSamplesPerBatch) return true;
+  }
+  return false;
+}
+
+// The last sample at or before `edge`. Absent: none, or it is older than a few intervals, so that
+// work of the batch may hide between the two.
+const Cgroup::Quick* SampleBefore(const Timeline& timeline, TimePoint edge) {
+  const auto after = std::partition_point(timeline.samples.begin(), timeline.samples.end(),
+                                          [&](const Cgroup::Quick& s) { return s.time <= edge; });
+  if (after == timeline.samples.begin()) return nullptr;
+  const Cgroup::Quick& sample = *std::prev(after);
+  return edge - sample.time > timeline.interval * kSamplesPerBatch ? nullptr : &sample;
+}
+
+template <typename T>
+Outcome<T> Growth(T from, T to) {
+  if (to < from) return Outcome<T>::Inconclusive("the counter went backwards");
+  return Outcome<T>::Value(to - from);
+}
+
+void Fill(BatchUse& use, const Cgroup::Quick& from, const Cgroup::Quick& to) {
+  use.cpu = from.usage && to.usage
+                ? Growth(*from.usage, *to.usage)
+                : Outcome<nanoseconds>::NotAvailable("no CPU accounting for this cgroup");
+  if (!from.counters || !to.counters) {
+    constexpr const char* kNoQuota = "no CPU quota in force";
+    use.periods = Outcome<std::int64_t>::NotAvailable(kNoQuota);
+    use.throttled_periods = Outcome<std::int64_t>::NotAvailable(kNoQuota);
+    use.throttled_time = Outcome<nanoseconds>::NotAvailable(kNoQuota);
+    return;
+  }
+  use.periods = Growth(from.counters->periods, to.counters->periods);
+  use.throttled_periods = Growth(from.counters->throttled_periods, to.counters->throttled_periods);
+  use.throttled_time = Growth(from.counters->throttled_time, to.counters->throttled_time);
+}
+
+}  // namespace
+
+std::vector<BatchUse> BatchUses(const LoadResult& load, const Timeline& timeline) {
+  const std::vector<TimePoint> starts = BatchStarts(load);
+  if (TooClose(starts, timeline.interval)) return {};
+  std::vector<BatchUse> uses(starts.size());
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    uses[i].batch = static_cast<std::int64_t>(i);
+    const Cgroup::Quick* from = SampleBefore(timeline, starts[i]);
+    const Cgroup::Quick* to = nullptr;
+    if (i + 1 < starts.size()) {
+      to = SampleBefore(timeline, starts[i + 1]);
+    } else if (!timeline.samples.empty() && timeline.stopped_because.empty()) {
+      to = &timeline.samples.back();
+    }
+    if (from != nullptr && to != nullptr) {
+      Fill(uses[i], *from, *to);
+      continue;
+    }
+    const std::string reason = "no timeline sample near the batch's edges";
+    uses[i].cpu = Outcome<nanoseconds>::NotAvailable(reason);
+    uses[i].periods = Outcome<std::int64_t>::NotAvailable(reason);
+    uses[i].throttled_periods = Outcome<std::int64_t>::NotAvailable(reason);
+    uses[i].throttled_time = Outcome<nanoseconds>::NotAvailable(reason);
+  }
+  return uses;
+}
+
+}  // namespace throttletest::internal

@@ -1,0 +1,21 @@
+// What each batch cost the service, read off the timeline.
+#pragma once
+
+#include <vector>
+
+#include "throttletest/cgroup/sampler.h"
+#include "throttletest/load/record.h"
+#include "throttletest/measure/measurement.h"
+
+namespace throttletest::internal {
+
+// One BatchUse per batch of the schedule: the growth of the counters between the last sample before
+// the batch's intended start and the last one before the next batch's (the timeline's end for the
+// last batch). Throttling is booked at the end of a period, so a burst that is still held when the
+// next one starts is booked on the next.
+// Absent: an empty list when batches are closer together than five samples, which is too close to
+// tell them apart; a single figure when its samples are missing or too far from the edges.
+// Errors: none.
+std::vector<BatchUse> BatchUses(const LoadResult& load, const Timeline& timeline);
+
+}  // namespace throttletest::internal

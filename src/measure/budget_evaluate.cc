@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "measure/diagnosis.h"
+#include "measure/metric.h"
+#include "measure/reading.h"
+#include "throttletest/measure/budget.h"
+
+namespace throttletest {
+namespace {
+
+bool Holds(Comparison comparison, double value, double bound) {
+  return comparison == Comparison::kBelow ? value < bound : value <= bound;
+}
+
+const char* Relation(Comparison comparison, bool met) {
+  if (comparison == Comparison::kBelow) return met ? "is below" : "is not below";
+  return met ? "is at most" : "is above";
+}
+
+// ", 9.9 % under the bound": how near the verdict was. Empty for a bound of 0.
+std::string Margin(double value, double bound) {
+  if (bound <= 0) return "";
+  const double percent = (value - bound) / bound * 100;
+  if (percent == 0) return ", exactly at the bound";
+  return fmt::format(", {:.1f} % {} the bound", std::abs(percent), percent < 0 ? "under" : "over");
+}
+
+std::string Parenthesised(const std::string& detail) {
+  return detail.empty() ? "" : fmt::format(" ({})", detail);
+}
+
+}  // namespace
+
+BudgetResult Budget::Evaluate(const Measurement& m) const {
+  using internal::BoundKind;
+  const internal::Reading reading = internal::ReadMetric(m, metric_, percentile_);
+  const internal::MetricInfo& info = internal::InfoOf(metric_);
+  const std::string subject = internal::MetricSubject(metric_, percentile_);
+
+  BudgetResult result;
+  result.budget = ToString();
+  result.unit = info.unit;
+  if (reading.value) {
+    result.value = info.kind == BoundKind::kDuration ? *reading.value / 1e6 : *reading.value;
+  }
+  std::string figure = subject;
+  if (reading.no_answer) figure += " has no answer";
+  if (reading.value) figure += " " + internal::ValueText(metric_, *reading.value, bound_);
+
+  const std::string doubt = m.validity.trusted()
+                                ? reading.inconclusive
+                                : "the run cannot be trusted: " + m.validity.ToString();
+  if (!doubt.empty() || (!reading.value && !reading.no_answer)) {
+    result.explanation =
+        fmt::format("{}{} cannot be judged against {}: {}", figure, Parenthesised(reading.detail),
+                    internal::BoundText(metric_, bound_), doubt.empty() ? "not measured" : doubt);
+    return result;
+  }
+
+  const bool met = reading.value && Holds(comparison_, *reading.value, bound_);
+  result.verdict = met ? Verdict::kMet : Verdict::kMissed;
+  result.explanation = fmt::format("{}{} {} {}{}{}.", figure, reading.no_answer ? " and" : "",
+                                   Relation(comparison_, met), internal::BoundText(metric_, bound_),
+                                   Parenthesised(reading.detail),
+                                   reading.value ? Margin(*reading.value, bound_) : "");
+  if (!met) {
+    const std::string why = internal::Diagnose(m, {metric_, comparison_, bound_});
+    if (!why.empty()) result.explanation += " " + why;
+  }
+  return result;
+}
+
+}  // namespace throttletest

@@ -1,0 +1,44 @@
+// Demand: the CPU a load needs, against what the limit in force gives.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "throttletest/measure/measurement.h"
+
+namespace throttletest::internal {
+
+// The quota the bandwidth figures are judged by.
+struct JudgedQuota {
+  CpuBandwidth bandwidth;
+  std::string path;
+  bool ancestor = false;  // an ancestor's, which the service's own limits cannot lift
+};
+
+// Absent: no quota in force.
+std::optional<JudgedQuota> FindJudgedQuota(const Measurement& m);
+
+// CPUs the service may run on, whatever its quota: the cpuset and the online CPUs. Absent: 0, not
+// known.
+int UsableCpus(const Measurement& m);
+
+// CPUs the load needs on average to keep up: CPU time spent over the length of the schedule, so
+// that work which is done late still counts as asked for. Absent: too few batches to tell, no
+// usage.
+std::optional<double> MeanDemand(const LoadResult& load, const CgroupDelta& delta);
+
+// What a quota of `period` must give so that `work`, asked for at once, is not held back: all of
+// it, but never more than `cpus` CPUs can use in one period. cpus 0: not known, no such bound.
+std::chrono::nanoseconds QuotaToHold(std::chrono::nanoseconds work, std::chrono::nanoseconds period,
+                                     int cpus);
+
+// quota / period rounded up to a tenth of a CPU, in tenths.
+std::int64_t TenthsOfCpu(std::chrono::nanoseconds quota, std::chrono::nanoseconds period);
+
+// What one burst (or, without bursts, the mean load) needs, what the quota gives, and the smallest
+// limits that would fit: "One burst needs 164 ms CPU, the quota gives 100 ms per 100 ms period:
+// cpus >= 1.7 would fit it." Absent: empty when nothing is known. Needs a quota in force.
+std::string FitText(const Measurement& m, const JudgedQuota& quota);
+
+}  // namespace throttletest::internal

@@ -1,0 +1,108 @@
+#include "measure/gates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "throttletest/base/duration.h"
+#include "throttletest/cgroup/read_back.h"
+
+namespace throttletest::internal {
+namespace {
+
+void Add(Validity& validity, ValidityGate gate, std::string text) {
+  const bool known = std::any_of(validity.faults.begin(), validity.faults.end(),
+                                 [&](const ValidityFault& f) { return f.text == text; });
+  if (!known) validity.faults.push_back({gate, std::move(text)});
+}
+
+bool Mentions(const std::string& text, const char* word) {
+  return text.find(word) != std::string::npos;
+}
+
+// Which gate one of CgroupDelta's faults belongs to.
+ValidityGate GateOf(const std::string& fault) {
+  if (Mentions(fault, "backwards")) return ValidityGate::kCountersBackwards;
+  if (Mentions(fault, "identity") || Mentions(fault, "inode")) {
+    return ValidityGate::kIdentityChanged;
+  }
+  return ValidityGate::kLimitChanged;
+}
+
+// True when the service is gone, whatever else is wrong with the window.
+bool JudgeService(const WindowInputs& in, const CgroupDelta& delta, Validity& validity) {
+  if (!in.alive) {
+    const std::string how = in.trouble.empty() ? "no exit status is known" : in.trouble;
+    Add(validity, ValidityGate::kServiceGone,
+        "the service ended before the second snapshot: " + how);
+    return true;
+  }
+  if (!in.trouble.empty()) Add(validity, ValidityGate::kMoved, in.trouble);
+  // The main process may live on and answer 200 without the worker that was killed.
+  if (delta.oom_kills.has_value() && delta.oom_kills.value() > 0) {
+    const std::int64_t kills = delta.oom_kills.value();
+    Add(validity, ValidityGate::kServiceGone,
+        fmt::format("a process of the service was OOM-killed ({} kill{})", kills,
+                    kills == 1 ? "" : "s"));
+  }
+  return false;
+}
+
+void JudgeCounters(const WindowInputs& in, const CgroupDelta& delta, Validity& validity) {
+  if (!in.after) {
+    Add(validity, ValidityGate::kIdentityChanged,
+        "the second snapshot could not be read: " + in.after_error);
+    return;
+  }
+  for (const std::string& fault : delta.faults) Add(validity, GateOf(fault), fault);
+  // Between the start of the service and the window somebody may have changed its limits, too.
+  for (const std::string& difference : CheckLimits(in.requested, in.before).differences) {
+    Add(validity, ValidityGate::kLimitChanged, "limit changed before the window: " + difference);
+  }
+}
+
+void JudgeGenerator(const WindowInputs& in, Validity& validity) {
+  const LatencySamples lags = in.load.StartLags();
+  if (!lags.empty()) {
+    const Percentile p99(99);
+    const Latency lag = lags.At(p99);
+    if (lag > Latency(in.bounds.start_lag_p99)) {
+      Add(validity, ValidityGate::kStartLag,
+          fmt::format("start lag P99 {} is above {} (nearest rank, {} requests): the load "
+                      "generator was late",
+                      throttletest::ToString(lag), throttletest::ToString(in.bounds.start_lag_p99),
+                      lags.count()));
+    }
+  }
+  if (in.load.not_sent > 0 && !in.interrupted) {
+    Add(validity, ValidityGate::kNotSent,
+        fmt::format("{} of {} requests were not sent: the load generator could not keep to the "
+                    "plan",
+                    in.load.not_sent, in.load.planned));
+  }
+}
+
+}  // namespace
+
+Validity JudgeValidity(const WindowInputs& in, const CgroupDelta& delta) {
+  Validity validity;
+  const bool gone = JudgeService(in, delta, validity);
+  if (in.interrupted) {
+    Add(validity, ValidityGate::kInterrupted,
+        fmt::format("interrupted after {} of {} requests", in.load.planned - in.load.not_sent,
+                    in.load.planned));
+  }
+  if (gone) return validity;
+  JudgeCounters(in, delta, validity);
+  JudgeGenerator(in, validity);
+  return validity;
+}
+
+bool WorthRetrying(const Validity& validity) {
+  return !validity.trusted() &&
+         std::all_of(validity.faults.begin(), validity.faults.end(), [](const ValidityFault& f) {
+           return f.gate == ValidityGate::kStartLag || f.gate == ValidityGate::kNotSent;
+         });
+}
+
+}  // namespace throttletest::internal

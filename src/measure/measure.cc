@@ -1,0 +1,195 @@
+#include "throttletest/measure/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "measure/assemble.h"
+#include "throttletest/base/error.h"
+#include "throttletest/load/engine.h"
+
+namespace throttletest {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// Waits; a stop request ends the wait.
+void WaitFor(nanoseconds duration, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, stop, duration, [] { return false; });
+}
+
+// The last lines of a service's log, for an error message.
+std::string LastLines(const std::string& log, int lines) {
+  std::size_t from = log.size();
+  if (from > 0 && log.back() == '\n') --from;
+  for (int i = 0; i < lines && from != std::string::npos && from > 0; ++i) {
+    from = log.rfind('\n', from - 1);
+  }
+  return log.substr(from == std::string::npos ? 0 : from);
+}
+
+// A change of limits is booked, and a throttle in progress released, within one period.
+nanoseconds SettleTime(const Snapshot& snapshot) {
+  const auto quota = snapshot.EffectiveCpu().quota;
+  if (!quota || !quota->limited()) return milliseconds(100);
+  return std::min<nanoseconds>(quota->period, std::chrono::seconds(1));
+}
+
+// One service under one load: owns the engine, so that connections stay open from the warm-up to
+// the last attempt.
+class Runner {
+ public:
+  Runner(Service& service, const LoadPlan& plan, const Request& request,
+         const MeasureOptions& options)
+      : service_(service),
+        plan_(plan),
+        request_(request),
+        options_(options),
+        measured_(plan.measured()),
+        on_stop_(options.stop, [this] { stop_.request_stop(); }),
+        engine_({.port = service.port()}, request, EngineOptions()) {}
+
+  Measurement Run() {
+    internal::WindowInputs in = Describe();
+    WarmUp(in);
+    in.before = OpenWindow();
+    TimelineSampler sampler(service_.cgroup(), options_.sample_interval);
+    phase_ = "load";
+    in.load = engine_.Run(measured_, stop_.get_token());
+    Report("drain", in.load.planned, in.load.planned);
+    if (service_.alive()) WaitFor(SettleTime(in.before), options_.stop);
+    in.timeline = sampler.Stop();
+    CloseWindow(in);
+    return internal::Assemble(std::move(in));
+  }
+
+ private:
+  LoadEngineOptions EngineOptions() {
+    LoadEngineOptions engine;
+    engine.max_in_flight = plan_.max_in_flight();
+    // Runs on the engine's thread. A dead service is not loaded to the end of the plan.
+    engine.progress = [this](std::int64_t done, std::int64_t planned) {
+      Report(phase_, done, planned);
+      if (!service_.alive()) stop_.request_stop();
+    };
+    return engine;
+  }
+
+  void Report(const char* phase, std::int64_t done, std::int64_t planned) {
+    if (options_.progress) options_.progress({phase, done, planned});
+  }
+
+  internal::WindowInputs Describe() const {
+    internal::WindowInputs in;
+    in.environment = ReadEnvironment();
+    in.launcher = LauncherName(service_.launcher());
+    in.launcher_version = service_.launcher_version();
+    in.command = service_.spec().command;
+    in.limits = service_.spec().limits;
+    in.requested = service_.requested();
+    in.plan = plan_.ToString();
+    in.request = request_.method + " " + request_.target;
+    in.batch_size = measured_.batch_size();
+    in.bounds = options_.bounds;
+    return in;
+  }
+
+  void WarmUp(internal::WindowInputs& in) {
+    phase_ = "warm-up";
+    if (plan_.has_warm_up()) {
+      const LoadResult result = engine_.Run(plan_.warm_up(), stop_.get_token());
+      in.warm_up_failed = result.failed + result.timed_out;
+      in.warm_up_planned = result.planned;
+    }
+    RequireService();
+  }
+
+  // Throws unless the window can be opened.
+  void RequireService() const {
+    if (options_.stop.stop_requested()) {
+      throw Error(ErrorCode::kInterrupted, "interrupted during the warm-up: nothing was measured");
+    }
+    const std::string trouble = service_.Trouble();
+    if (!service_.alive()) {
+      throw Error(ErrorCode::kNotReady,
+                  fmt::format("service ended during warm-up: {}\n{}",
+                              trouble.empty() ? "no exit status is known" : trouble,
+                              LastLines(service_.logs(), 10)));
+    }
+    if (!trouble.empty()) {
+      throw Error(ErrorCode::kCgroup, "service cannot be measured: " + trouble);
+    }
+  }
+
+  // What the warm-up left throttled is booked before the window opens.
+  Snapshot OpenWindow() {
+    try {
+      if (plan_.has_warm_up()) {
+        WaitFor(SettleTime(service_.cgroup().Read()), options_.stop);
+      }
+      RequireService();
+      return service_.cgroup().Read();
+    } catch (const Error&) {
+      RequireService();  // a service that has just ended is the better reason
+      throw;
+    }
+  }
+
+  void CloseWindow(internal::WindowInputs& in) {
+    try {
+      in.after = service_.cgroup().Read();
+    } catch (const Error& e) {
+      in.after_error = e.what();
+      // The cgroup of a process that has just ended goes before its exit status is collected.
+      for (int i = 0; i < 50 && service_.alive(); ++i) {
+        std::this_thread::sleep_for(milliseconds(10));
+      }
+    }
+    in.alive = service_.alive();
+    in.trouble = service_.Trouble();
+    in.interrupted = options_.stop.stop_requested();
+  }
+
+  Service& service_;
+  const LoadPlan plan_;
+  const Request request_;
+  const MeasureOptions& options_;
+  const Schedule measured_;
+  std::stop_source stop_;
+  std::stop_callback<std::function<void()>> on_stop_;
+  std::atomic<const char*> phase_ = "";
+  LoadEngine engine_;
+};
+
+}  // namespace
+
+Measurement MeasureService(Service& service, const LoadPlan& plan, const Request& request,
+                           const MeasureOptions& options) {
+  if (options.retries < 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("retries {} is not possible: it must be 0 or more", options.retries));
+  }
+  Validate(request);
+  Runner runner(service, plan, request, options);
+  std::vector<std::string> earlier;
+  for (int attempt = 1;; ++attempt) {
+    Measurement m = runner.Run();
+    m.attempt = attempt;
+    if (attempt > options.retries || !internal::WorthRetrying(m.validity) || !service.alive()) {
+      m.notes.insert(m.notes.begin(), earlier.begin(), earlier.end());
+      return m;
+    }
+    earlier.push_back(
+        fmt::format("attempt {} was inconclusive: {}", attempt, m.validity.ToString()));
+  }
+}
+
+}  // namespace throttletest

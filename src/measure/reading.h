@@ -1,0 +1,26 @@
+// Reading: one metric taken from a measurement, with the reason when it must not be judged.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "throttletest/load/latency.h"
+#include "throttletest/measure/budget.h"
+#include "throttletest/measure/measurement.h"
+
+namespace throttletest::internal {
+
+struct Reading {
+  // In the metric's own unit, durations in ns. Absent: not known, or `no_answer`.
+  std::optional<double> value;
+  // The percentile falls on a request that never got its answer: slower than any bound.
+  bool no_answer = false;
+  std::string detail;        // "nearest rank, 480 requests"; empty when there is nothing to add
+  std::string inconclusive;  // why the figure cannot be judged; empty when it can
+};
+
+// Takes `metric` from `m`; the run's own validity is not looked at. Errors: none.
+Reading ReadMetric(const Measurement& m, Metric metric,
+                   const std::optional<Percentile>& percentile);
+
+}  // namespace throttletest::internal
