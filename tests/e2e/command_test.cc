@@ -1,0 +1,200 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <nlohmann/json.hpp>
+
+#include "support/leftovers.h"
+#include "support/run_binary.h"
+
+namespace throttletest {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> Words(std::vector<std::string> options, std::vector<std::string> command) {
+  std::vector<std::string> words = {
+      THROTTLETEST, "run", "--launcher", "cgroup", "--batch", "8",           "--every", "500ms",
+      "--duration", "6s",  "--warmup",   "1s",     "--get",   "/burn?ms=20", "--quiet"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.push_back("--");
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
+const std::vector<std::string> kBurn = {BURN_SERVER, "--port={port}", "--threads=8"};
+
+class Command : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "the cgroup launcher needs root on this kind of host";
+  }
+  void TearDown() override {
+    EXPECT_THAT(test::CgroupLeftoversAfter(std::chrono::seconds(3)), IsEmpty());
+  }
+};
+
+TEST_F(Command, MeetsBudgetsWithStatusZero) {
+  const auto run = test::RunBinary(Words(
+      {"--cpus", "2", "--budget", "throttle_ratio<0.2", "--budget", "failed_requests<=0"}, kBurn));
+  EXPECT_EQ(run.status, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("MET throttle_ratio<0.2"));
+}
+
+TEST_F(Command, MissesABudgetWithStatusOneAndWritesJson) {
+  const std::string file = (std::filesystem::temp_directory_path() /
+                            ("throttletest-run-" + std::to_string(getpid()) + ".json"))
+                               .string();
+  const auto run = test::RunBinary(
+      Words({"--cpus", "0.5", "--budget", "throttle_ratio<0.05", "--json", file}, kBurn));
+  EXPECT_EQ(run.status, 1) << run.out << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("MISSED throttle_ratio<0.05"), HasSubstr("would fit")));
+  std::ifstream stream(file);
+  const auto json = nlohmann::json::parse(stream);
+  std::filesystem::remove(file);
+  EXPECT_EQ(json["schema"], "throttletest/run/1");
+  EXPECT_EQ(json["launcher"], "cgroup");
+  EXPECT_EQ(json["load"]["planned"], 96);
+  EXPECT_EQ(json["load"]["planned"].get<int>(),
+            json["load"]["ok"].get<int>() + json["load"]["failed"].get<int>() +
+                json["load"]["timed_out"].get<int>() + json["load"]["not_sent"].get<int>());
+  EXPECT_GT(json["cpu"]["throttle_ratio"].get<double>(), 0.4);
+  EXPECT_GT(json["cpu"]["throttled_ns"].get<std::int64_t>(), 0);
+  for (const char* key : {"nr_periods", "nr_throttled", "usage_ns", "usage_cores"}) {
+    EXPECT_TRUE(json["cpu"][key].is_number()) << key;
+  }
+  for (const char* key : {"p50", "p90", "p99", "max"}) {
+    EXPECT_TRUE(json["response_ms"].contains(key) && json["service_ms"].contains(key)) << key;
+  }
+  EXPECT_TRUE(json["start_lag_ms"]["max"].is_number());
+  EXPECT_EQ(json["batch_order_median_ms"].size(), 8u);
+  EXPECT_EQ(json["validity"]["status"], "valid");
+  EXPECT_EQ(json["verdicts"][0]["verdict"], "missed");
+  EXPECT_TRUE(json.contains("environment") && json["limits"].contains("requested") &&
+              json["limits"].contains("effective") && json["memory"].contains("peak_bytes"));
+}
+
+TEST_F(Command, IsInconclusiveWithoutAQuotaAndSaysNullNotZero) {
+  const std::string file = (std::filesystem::temp_directory_path() /
+                            ("throttletest-null-" + std::to_string(getpid()) + ".json"))
+                               .string();
+  const auto run =
+      test::RunBinary(Words({"--budget", "throttle_ratio<0.9", "--json", file}, kBurn));
+  EXPECT_EQ(run.status, 3) << run.out << run.err;
+  std::ifstream stream(file);
+  const auto json = nlohmann::json::parse(stream);
+  std::filesystem::remove(file);
+  EXPECT_TRUE(json["cpu"]["throttle_ratio"].is_null());
+  EXPECT_TRUE(json["cpu"]["nr_periods"].is_null());
+  EXPECT_TRUE(json["cpu"]["throttled_ns"].is_null());
+  EXPECT_THAT(json["not_available"].dump(), HasSubstr("no CPU quota in force"));
+}
+
+TEST_F(Command, IsInconclusiveWhenTheServiceDies) {
+  const auto run = test::RunBinary(
+      Words({"--budget", "p50<10s", "--retries", "0", "--ready-http", "/healthz"},
+            {"sh", "-c",
+             "sh -c 'sleep 4; kill -9 $1' x $$ & exec " + std::string(BURN_SERVER) + " --port=$0",
+             "{port}"}));
+  EXPECT_EQ(run.status, 3) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("SIGKILL"));
+}
+
+TEST_F(Command, StopsOnSigintLeavingNothing) {
+  auto words = Words({}, kBurn);
+  words.erase(std::find(words.begin(), words.end(), "--quiet"));
+  const auto run = test::RunBinary(words, {.signal_on_text = "load"});
+  EXPECT_EQ(run.status, 130) << run.out << run.err;
+}
+
+TEST_F(Command, DoctorSaysWhatWorks) {
+  const auto run = test::RunBinary({THROTTLETEST, "doctor"});
+  EXPECT_EQ(run.status, 0) << run.out;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("cgroup"), HasSubstr("docker"), HasSubstr("podman")));
+  const auto json = test::RunBinary({THROTTLETEST, "doctor", "--json"});
+  EXPECT_TRUE(nlohmann::json::parse(json.out)["can_measure"].get<bool>());
+}
+
+// Bad input: one clear message that quotes it, the right status, and nothing started or left.
+struct BadInput {
+  const char* name;
+  std::vector<std::string> options;
+  std::vector<std::string> command;
+  int status;
+  const char* message;
+};
+
+void PrintTo(const BadInput& input, std::ostream* os) { *os << input.name; }
+
+class BadInputTest : public testing::TestWithParam<BadInput> {};
+
+TEST_P(BadInputTest, GetsOneClearMessage) {
+  if (geteuid() != 0) GTEST_SKIP() << "the cgroup launcher needs root on this kind of host";
+  const BadInput& input = GetParam();
+  const auto run = test::RunBinary(Words(input.options, input.command));
+  EXPECT_EQ(run.status, input.status) << run.out << run.err;
+  EXPECT_THAT(run.err, HasSubstr(input.message));
+  EXPECT_THAT(test::CgroupLeftoversAfter(std::chrono::seconds(3)), IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Command, BadInputTest,
+    testing::Values(
+        BadInput{"CpusZero", {"--cpus", "0"}, kBurn, 2, "cpus 0"},
+        BadInput{"CpusNegative", {"--cpus", "-1"}, kBurn, 2, "-1"},
+        BadInput{"CpusTooSmall", {"--cpus", "0.001"}, kBurn, 2, "0.001"},
+        BadInput{"CpusNotANumber", {"--cpus", "nan"}, kBurn, 2, "nan"},
+        BadInput{"PeriodTooShort",
+                 {"--quota", "1ms", "--period", "100us"},
+                 kBurn,
+                 2,
+                 "did you mean 100 ms"},
+        BadInput{"PeriodTooLong", {"--quota", "1s", "--period", "2s"}, kBurn, 2, "2 s"},
+        BadInput{"PeriodWithoutUnit", {"--period", "100"}, kBurn, 2, "no unit"},
+        BadInput{"CpusetDoubleDash", {"--cpuset", "1--3"}, kBurn, 2, "1--3"},
+        BadInput{"CpusetOpenEnd", {"--cpuset", "0-"}, kBurn, 2, "0-"},
+        BadInput{"CpusetNotThere", {"--cpuset", "99"}, kBurn, 2, "99"},
+        BadInput{"MemoryOneByte", {"--memory", "1"}, kBurn, 2, "6 MiB"},
+        BadInput{
+            "SwapBelowMemory", {"--memory", "64m", "--memory-swap", "32m"}, kBurn, 2, "32 MiB"},
+        BadInput{"MissingBinary", {}, {"burn_servr", "--port={port}"}, 2, "burn_servr"},
+        BadInput{"NothingToRun", {}, {}, 2, "nothing to run"},
+        BadInput{"NeverListens", {"--ready-timeout", "1s"}, {"sleep", "30"}, 4, "not ready"},
+        BadInput{
+            "ExitsAtOnce", {}, {"sh", "-c", "echo broken >&2; exit 3"}, 4, "exited with status 3"},
+        BadInput{"Answers500",
+                 {"--ready-http", "/no-such-page", "--ready-timeout", "1s"},
+                 kBurn,
+                 4,
+                 "404"},
+        BadInput{"BudgetTypo", {"--budget", "p9x<1ms"}, kBurn, 2, "p9x"},
+        BadInput{"BudgetWithoutUnit", {"--budget", "p99<150"}, kBurn, 2, "unit"},
+        BadInput{"BudgetAbove", {"--budget", "p99>150ms"}, kBurn, 2, "p99>150ms"},
+        BadInput{
+            "UnwritableJson", {"--json", "/no/such/folder/x.json"}, kBurn, 2, "/no/such/folder"},
+        BadInput{"UnknownLauncher", {"--launcher", "dokcer"}, kBurn, 2, "dokcer"},
+        BadInput{"UnknownOption", {"--cpu", "1"}, kBurn, 2, "--cpu"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST_F(Command, RefusesAPortThatIsInUse) {
+  // The service insists on a port that a stranger holds; the stranger must not be measured.
+  const auto run = test::RunBinary(
+      {"sh", "-c",
+       std::string(BURN_SERVER) +
+           " --port=0 > /tmp/throttletest-port.$$ & server=$!; sleep 1; "
+           "port=$(sed -n 's/.*127.0.0.1:\\([0-9]*\\).*/\\1/p' /tmp/throttletest-port.$$ | head "
+           "-1); " THROTTLETEST " run --launcher cgroup --batch 1 --duration 1s --warmup 0s --get "
+           "/healthz --ready-timeout 3s -- " BURN_SERVER
+           " --port=$port; status=$?; kill $server; rm /tmp/throttletest-port.$$; exit $status"});
+  EXPECT_EQ(run.status, 4) << run.out << run.err;
+  EXPECT_THAT(run.err, HasSubstr("Address already in use"));
+}
+
+}  // namespace
+}  // namespace throttletest
