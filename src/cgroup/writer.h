@@ -43,6 +43,9 @@ std::vector<std::string> ProcsFiles(const CgroupLocation& location,
 // Errors: kPermission or kCgroup naming the directory; what was made before is removed again.
 void MakeCgroup(const CgroupLocation& location, const std::string& fs_root = "");
 
+// Gives a v1 cpuset that is still empty its parent's cpus and mems. Errors: kPermission, kCgroup.
+void InheritCpuset(const std::string& directory);
+
 // Writes "+name" for each controller into the v2 file cgroup.subtree_control of `directory`, one
 // write each, skipping those already on. Errors: kUnsupported when the controller is not offered
 // here (not in cgroup.controllers), kPermission, kCgroup; EBUSY is explained (processes inside).
@@ -72,7 +75,8 @@ void WriteControlFile(const std::string& directory, const std::string& name,
                       std::string_view value);
 
 // SIGKILLs everything in `directory` and below: through cgroup.kill where the kernel has it, else
-// by a loop over cgroup.procs, which outruns forks. The calling process is spared.
+// by a loop over cgroup.procs, which outruns forks. The calling process is spared, and a
+// hierarchy's root is left alone (false).
 // Returns true when nothing is left within `timeout`. Errors: none.
 bool KillAll(const std::string& directory,
              std::chrono::nanoseconds timeout = std::chrono::seconds(5));
