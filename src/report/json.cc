@@ -1,0 +1,224 @@
+#include "throttletest/report/json.h"
+
+#include "report/json_series.h"
+#include "report/json_writer.h"
+
+namespace throttletest {
+namespace {
+
+using internal::Absences;
+using internal::Fields;
+using internal::Json;
+
+constexpr const char* kNotRequested = "not requested";
+
+std::optional<std::int64_t> Microseconds(const std::optional<std::chrono::microseconds>& time) {
+  if (!time) return std::nullopt;
+  return time->count();
+}
+
+Json EnvironmentJson(const Environment& env, Absences& absences) {
+  Fields f("environment", absences);
+  const auto text = [&](const char* key, const std::string& value) {
+    if (value.empty()) {
+      f.SetAbsent(key, "the system does not say");
+    } else {
+      f.Set(key, value);
+    }
+  };
+  const auto number = [&](const char* key, int value) {
+    if (value == 0) {
+      f.SetAbsent(key, "the system does not say");
+    } else {
+      f.Set(key, value);
+    }
+  };
+  text("throttletest_version", env.throttletest_version);
+  text("kernel", env.kernel);
+  text("cpu_model", env.cpu_model);
+  number("online_cpus", env.online_cpus);
+  text("cgroup_mode", env.cgroup_mode);
+  number("bandwidth_slice_us", env.bandwidth_slice_us);
+  text("timestamp", env.timestamp);
+  return f.Take();
+}
+
+void SetBytes(Fields& f, const char* key, const std::optional<ByteSize>& size) {
+  if (!size) {
+    f.SetAbsent(key, kNotRequested);
+  } else if (size->unlimited()) {
+    f.Set(key, "unlimited");
+  } else {
+    f.Set(key, size->bytes());
+  }
+}
+
+Json RequestedJson(const Measurement& m, Absences& absences) {
+  Fields f("limits.requested", absences);
+  const ResolvedLimits& limits = m.requested;
+  f.Set("text", ToString(m.limits));
+  f.Set("cpus", limits.cpu.cpus(), kNotRequested);
+  f.Set("quota_us", Microseconds(limits.cpu.quota), kNotRequested);
+  f.Set("period_us", limits.cpu.period.count());
+  f.Set("burst_us", limits.cpu.burst.count());
+  std::optional<std::string> cpuset;
+  if (limits.cpuset) cpuset = limits.cpuset->ToString();
+  f.Set("cpuset", cpuset, kNotRequested);
+  SetBytes(f, "memory_bytes", limits.memory);
+  SetBytes(f, "memory_and_swap_bytes", limits.memory_and_swap);
+  return f.Take();
+}
+
+const char* SourceName(EffectiveCpuLimit::Source source) {
+  switch (source) {
+    case EffectiveCpuLimit::Source::kQuota:
+      return "quota";
+    case EffectiveCpuLimit::Source::kCpuset:
+      return "cpuset";
+    case EffectiveCpuLimit::Source::kOnlineCpus:
+      return "online_cpus";
+  }
+  return "online_cpus";
+}
+
+Json EffectiveJson(const EffectiveCpuLimit& limit, Absences& absences) {
+  constexpr const char* kNoQuota = "no CPU quota in force";
+  Fields f("limits.effective", absences);
+  f.Set("cpus", limit.cpus);
+  f.Set("source", SourceName(limit.source));
+  if (limit.source == EffectiveCpuLimit::Source::kOnlineCpus) {
+    f.SetAbsent("path", "the machine's online CPUs are the limit");
+  } else {
+    f.Set("path", limit.path);
+  }
+  if (limit.quota) {
+    f.Set("quota_us", Microseconds(limit.quota->quota), kNoQuota);
+    f.Set("period_us", limit.quota->period.count());
+    f.Set("burst_us", limit.quota->burst.count());
+    f.Set("quota_path", limit.quota_path);
+  } else {
+    for (const char* key : {"quota_us", "period_us", "burst_us", "quota_path"}) {
+      f.SetAbsent(key, kNoQuota);
+    }
+  }
+  f.Set("ancestors_hidden", limit.ancestors_hidden);
+  return f.Take();
+}
+
+Json CpuJson(const CgroupDelta& d, Absences& absences) {
+  Fields f("cpu", absences);
+  f.Set("wall_ns", d.wall.count());
+  f.SetOutcome("nr_periods", d.periods);
+  f.SetOutcome("nr_throttled", d.throttled_periods);
+  f.SetOutcome("throttle_ratio", d.throttle_ratio);
+  f.SetOutcome("throttled_ns", d.throttled_time);
+  f.SetOutcome("throttled_per_second", d.throttled_per_second);
+  f.SetOutcome("nr_bursts", d.bursts);
+  f.SetOutcome("burst_ns", d.burst_time);
+  f.SetOutcome("held_ns", d.held_time);
+  f.SetOutcome("usage_ns", d.usage);
+  f.SetOutcome("usage_cores", d.usage_cores);
+  f.SetOutcome("usage_of_limit", d.usage_of_limit);
+  f.SetOutcome("usage_of_host", d.usage_of_host);
+  f.SetOutcome("pressure_some_ns", d.cpu_pressure_some);
+  if (d.judged_path.empty()) {
+    f.SetAbsent("judged_path", "no CPU quota in force");
+  } else {
+    f.Set("judged_path", d.judged_path);
+  }
+  f.Set("judged_is_ancestor", d.judged_is_ancestor);
+  f.Set("levels", internal::LevelsJson(d.levels, absences));
+  return f.Take();
+}
+
+Json MemoryJson(const CgroupDelta& d, Absences& absences) {
+  Fields f("memory", absences);
+  f.SetOutcome("peak_bytes", d.memory_peak);
+  f.SetOutcome("oom_kills", d.oom_kills);
+  f.SetOutcome("pressure_some_ns", d.memory_pressure_some);
+  return f.Take();
+}
+
+Json LoadJson(const Measurement& m, Absences& absences) {
+  const LoadResult& load = m.load;
+  Fields f("load", absences);
+  f.Set("plan", m.plan);
+  f.Set("request", m.request);
+  f.Set("planned", load.planned);
+  f.Set("sent", load.sent);
+  f.Set("ok", load.ok);
+  f.Set("failed", load.failed);
+  f.Set("timed_out", load.timed_out);
+  f.Set("not_sent", load.not_sent);
+  f.Set("retried", load.retried);
+  if (load.planned > load.not_sent) {
+    f.Set("error_ratio", load.error_ratio());
+  } else {
+    f.SetAbsent("error_ratio", "no request was sent");
+  }
+  f.Set("failure_reasons", Json(load.failure_reasons));
+  f.Set("warm_up_failed", m.warm_up_failed);
+  f.Set("engine_cpu_ns", load.engine_cpu.count());
+  f.Set("interrupted", load.interrupted);
+  return f.Take();
+}
+
+Json ValidityJson(const Measurement& m) {
+  Json reasons = Json::array();
+  for (const ValidityFault& fault : m.validity.faults) {
+    reasons.push_back({{"gate", ValidityGateName(fault.gate)}, {"text", fault.text}});
+  }
+  return {{"status", m.validity.trusted() ? "trusted" : "inconclusive"},
+          {"reasons", reasons},
+          {"bounds",
+           {{"start_lag_p99_ns", m.bounds.start_lag_p99.count()},
+            {"min_periods", m.bounds.min_periods}}}};
+}
+
+Json VerdictsJson(const std::vector<BudgetResult>& verdicts, Absences& absences) {
+  Json list = Json::array();
+  for (const BudgetResult& verdict : verdicts) {
+    Fields f("verdicts[" + std::to_string(list.size()) + "]", absences);
+    f.Set("budget", verdict.budget);
+    f.Set("verdict", VerdictName(verdict.verdict));
+    f.Set("value", verdict.value, verdict.explanation);
+    f.Set("unit", verdict.unit);
+    f.Set("explanation", verdict.explanation);
+    list.push_back(f.Take());
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string ToJson(const Measurement& m, const std::vector<BudgetResult>& verdicts) {
+  Absences absences;
+  Json doc;
+  doc["schema"] = kJsonSchema;
+  doc["environment"] = EnvironmentJson(m.environment, absences);
+  doc["launcher"] = m.launcher;
+  doc["launcher_version"] = m.launcher_version;
+  doc["command"] = m.command;
+  doc["attempt"] = m.attempt;
+  doc["limits"]["requested"] = RequestedJson(m, absences);
+  doc["limits"]["effective"] = EffectiveJson(m.cgroup.effective, absences);
+  doc["validity"] = ValidityJson(m);
+  doc["verdicts"] = VerdictsJson(verdicts, absences);
+  doc["notes"] = m.notes;
+  doc["cpu"] = CpuJson(m.cgroup, absences);
+  doc["memory"] = MemoryJson(m.cgroup, absences);
+  doc["load"] = LoadJson(m, absences);
+  doc["response_ms"] = internal::LatencyJson("response_ms", m.load.ResponseTimes(), absences);
+  doc["service_ms"] = internal::LatencyJson("service_ms", m.load.ServiceTimes(), absences);
+  doc["start_lag_ms"] = internal::LatencyJson("start_lag_ms", m.load.StartLags(), absences);
+  doc["batch_order_median_ms"] = internal::OrderMediansJson(m.load, absences);
+  doc["median_batch_cpu_ns"] = internal::MedianBatchCpuJson(m, absences);
+  doc["batches"] = internal::BatchesJson(m.batches, absences);
+  doc["throttled_windows"] = internal::WindowsJson(m);
+  doc["timeline"] = internal::TimelineJson(m, absences);
+  doc["requests"] = internal::RequestsJson(m.load);
+  doc["not_available"] = absences.reasons();
+  return internal::Print(doc);
+}
+
+}  // namespace throttletest
