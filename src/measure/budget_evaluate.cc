@@ -47,11 +47,12 @@ BudgetResult Budget::Evaluate(const Measurement& m) const {
   }
   std::string figure = subject;
   if (reading.no_answer) figure += " has no answer";
-  if (reading.value) figure += " " + internal::ValueText(metric_, *reading.value, bound_);
+  if (reading.value)
+    figure += fmt::format(" {}", internal::ValueText(metric_, *reading.value, bound_));
 
-  const std::string doubt = m.validity.trusted()
-                                ? reading.inconclusive
-                                : "the run cannot be trusted: " + m.validity.ToString();
+  const std::string doubt =
+      m.validity.trusted() ? reading.inconclusive
+                           : fmt::format("the run cannot be trusted: {}", m.validity.ToString());
   if (!doubt.empty() || (!reading.value && !reading.no_answer)) {
     result.explanation =
         fmt::format("{}{} cannot be judged against {}: {}", figure, Parenthesised(reading.detail),
