@@ -1,0 +1,16 @@
+// May two snapshots be subtracted?
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "throttletest/cgroup/snapshot.h"
+
+namespace throttletest::internal {
+
+// Adds what forbids it to `faults` (another cgroup, a limit that moved, a counter that went
+// backwards) and what is harmless to `notes` (the kernel scaled period and quota alike).
+void Compare(const Snapshot& before, const Snapshot& after, std::vector<std::string>& faults,
+             std::vector<std::string>& notes);
+
+}  // namespace throttletest::internal

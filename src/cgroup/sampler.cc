@@ -1,0 +1,145 @@
+#include "throttletest/cgroup/sampler.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "throttletest/base/duration.h"
+#include "throttletest/base/error.h"
+
+namespace throttletest {
+
+using std::chrono::nanoseconds;
+using std::chrono::steady_clock;
+
+namespace {
+
+nanoseconds ThreadCpuTime() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + nanoseconds(now.tv_nsec);
+}
+
+}  // namespace
+
+struct TimelineSampler::State {
+  State(const Cgroup& watched, nanoseconds every) : cgroup(watched) { timeline.interval = every; }
+
+  void Run();
+  // Returns false when there is nothing more to read.
+  bool Sample();
+
+  const Cgroup& cgroup;
+  Timeline timeline;  // the thread's until it is joined
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool stop = false;
+  std::thread thread;
+};
+
+bool TimelineSampler::State::Sample() {
+  try {
+    timeline.samples.push_back(cgroup.ReadQuick());
+    return true;
+  } catch (const std::exception& e) {
+    timeline.stopped_because = e.what();
+    return false;
+  }
+}
+
+// The schedule is absolute: a late sample does not move those after it, and instants that have
+// passed meanwhile are left out instead of being read in a rush.
+void TimelineSampler::State::Run() {
+  const nanoseconds interval = timeline.interval;
+  auto next = steady_clock::now();
+  std::unique_lock lock(mutex);
+  bool more = true;
+  while (more && !stop) {
+    lock.unlock();
+    more = Sample();
+    lock.lock();
+    const auto now = steady_clock::now();
+    next += interval;
+    if (next <= now) next += (now - next) / interval * interval + interval;
+    if (more) wake.wait_until(lock, next, [this] { return stop; });
+  }
+  if (more) Sample();
+  timeline.own_cpu = ThreadCpuTime();
+}
+
+TimelineSampler::TimelineSampler(const Cgroup& cgroup, nanoseconds interval) {
+  if (interval.count() <= 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("sampling interval {} is not above 0", ToString(interval)));
+  }
+  state_ = std::make_unique<State>(cgroup, interval);
+  state_->thread = std::thread([state = state_.get()] { state->Run(); });
+}
+
+TimelineSampler::TimelineSampler(TimelineSampler&&) noexcept = default;
+
+TimelineSampler& TimelineSampler::operator=(TimelineSampler&& other) noexcept {
+  if (this != &other) {
+    Stop();
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+
+TimelineSampler::~TimelineSampler() { Stop(); }
+
+Timeline TimelineSampler::Stop() {
+  if (!state_) return {};
+  {
+    const std::scoped_lock lock(state_->mutex);
+    state_->stop = true;
+  }
+  state_->wake.notify_one();
+  state_->thread.join();
+  Timeline timeline = std::move(state_->timeline);
+  state_.reset();
+  return timeline;
+}
+
+namespace {
+
+// When a growth between two samples can have begun, or nothing when nothing grew.
+std::optional<steady_clock::time_point> GrowthBegin(const Cgroup::Quick& before,
+                                                    const Cgroup::Quick& after,
+                                                    std::chrono::microseconds period) {
+  if (!before.counters || !after.counters) return std::nullopt;
+  const auto periods = after.counters->throttled_periods - before.counters->throttled_periods;
+  const nanoseconds held = after.counters->throttled_time - before.counters->throttled_time;
+  if (periods <= 0 && held.count() <= 0) return std::nullopt;
+  const auto earliest = after.time - period;
+  // Time is booked at release, which was after the previous sample; so it began at most `held`
+  // before that sample.
+  return held.count() > 0 ? std::max(earliest, before.time - held) : earliest;
+}
+
+}  // namespace
+
+std::vector<ThrottledWindow> ThrottledWindows(const Timeline& timeline,
+                                              std::chrono::microseconds period) {
+  std::vector<ThrottledWindow> windows;
+  for (std::size_t i = 1; i < timeline.samples.size(); ++i) {
+    const Cgroup::Quick& sample = timeline.samples[i];
+    const auto begin = GrowthBegin(timeline.samples[i - 1], sample, period);
+    if (!begin) continue;
+    if (!windows.empty() && *begin <= windows.back().end) {
+      windows.back().begin = std::min(windows.back().begin, *begin);
+      windows.back().end = sample.time;
+    } else {
+      windows.push_back({*begin, sample.time});
+    }
+  }
+  return windows;
+}
+
+}  // namespace throttletest
