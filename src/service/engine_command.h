@@ -1,0 +1,44 @@
+// The argument vectors that container engines are called with.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "service/engine_spec.h"
+#include "service/instance.h"
+
+namespace throttletest::internal {
+
+inline constexpr const char* kOwnerLabel = "throttletest.owner";
+// Process numbers mean something only in their own PID namespace: a sweep there must not judge the
+// owners of another.
+inline constexpr const char* kNamespaceLabel = "throttletest.pidns";
+
+// "throttletest.owner=PID.START.BOOT" and "throttletest.pidns=INODE" of this process.
+std::vector<std::string> OwnLabels();
+
+// A call together with the environment that carries its secrets.
+struct EngineCall {
+  std::vector<std::string> arguments;
+  std::map<std::string, std::string> env;
+};
+
+// `run -d`: starts `request` as container `name` from `image`. Limits are given in the kernel's
+// numbers, so that all rounding is ours. Secrets are passed by name, with their values in the
+// engine command's own environment, which only this user can read.
+//
+// `own_image`: the image was made from the host's program, so the command's first element is its
+// path there and "/" is the working directory.
+// Errors: kInvalidArgument for an image or variable name that cannot be passed on.
+EngineCall RunCall(const Engine& engine, const LaunchRequest& request, const std::string& name,
+                   const std::string& image, bool own_image);
+
+// `update`: other limits for a running container, as far as engines can express them: a memory
+// limit or cpuset cannot be lifted.
+std::vector<std::string> UpdateCall(const ResolvedLimits& limits, const std::string& name);
+
+// `import`: makes an image from the archive on stdin.
+std::vector<std::string> ImportCall(const std::string& image);
+
+}  // namespace throttletest::internal

@@ -1,0 +1,56 @@
+// EngineContainer: one container of an engine and the image made for it, removed with it.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+
+#include "service/engine_inspect.h"
+#include "service/engine_spec.h"
+#include "service/instance.h"
+#include "service/watcher.h"
+
+namespace throttletest::internal {
+
+// Makes and removes. From the constructor on, a watcher removes it all if this process dies.
+// The destructor removes what is still there. Thread-safe apart from Start() and Remove().
+class EngineContainer {
+ public:
+  explicit EngineContainer(Engine engine);
+  EngineContainer(const EngineContainer&) = delete;
+  EngineContainer& operator=(const EngineContainer&) = delete;
+  ~EngineContainer();
+
+  // Makes the image when none is given, and runs the container. Errors: kServiceStart,
+  // kInvalidArgument, kUnsupported (the engine refused a limit).
+  void Start(const LaunchRequest& request);
+
+  // Errors: kServiceStart when the engine does not answer.
+  ContainerState Inspect() const;
+  // Waits until the engine has noticed the end. Absent: it does not within the deadline.
+  std::optional<ContainerState> InspectEnded(std::chrono::nanoseconds within) const;
+  // The last 64 KiB; when the engine does not hand them out, a line that says why.
+  std::string Logs() const;
+  // Errors: none; an ended container is not an error.
+  void Signal(const char* name) const;
+  CommandResult Update(const ResolvedLimits& limits) const;
+
+  // Removes container and image. Idempotent. Returns what could not be removed and why. Errors:
+  // none.
+  std::string Remove();
+
+  const Engine& engine() const { return engine_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  void MakeImage(const LaunchRequest& request, const std::string& program);
+  void RequireImage(const std::string& image) const;
+
+  Engine engine_;
+  std::string name_;
+  CleanupTicket ticket_;
+  bool made_image_ = false;
+  bool removed_ = false;
+};
+
+}  // namespace throttletest::internal
