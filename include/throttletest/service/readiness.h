@@ -13,9 +13,11 @@ namespace throttletest {
 // What a readiness check may look at: the narrowest view, so that checks are tested without a
 // service.
 struct ReadinessTarget {
-  std::string host;
+  std::string host = {};
   std::uint16_t port = 0;
-  std::function<std::string()> logs;  // everything the service wrote so far
+  std::function<std::string()> logs = {};  // the last 64 KiB the service wrote
+  // Longest time one try may take. A service under a small quota needs seconds for one answer.
+  std::chrono::nanoseconds patience = std::chrono::seconds(5);
 };
 
 // A readiness check with its deadline. A check answers an empty text when ready, else why not
@@ -27,6 +29,7 @@ class Readiness {
   Readiness(std::string description, Check check);
 
   // How long a service may take. Units: > 0, default 60 s (small quotas make start-up slow).
+  // Errors (all three): kInvalidArgument.
   Readiness Within(std::chrono::nanoseconds timeout) const;
   // Time between two checks. Units: > 0, default 50 ms.
   Readiness PollEvery(std::chrono::nanoseconds interval) const;

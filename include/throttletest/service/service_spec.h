@@ -26,7 +26,9 @@ enum class LauncherKind {
 const char* LauncherName(LauncherKind kind);
 LauncherKind ParseLauncher(const std::string& name);
 
-// Plain data. "{port}" in command and env values becomes the port to listen on (on 127.0.0.1).
+// Plain data; every member has an initializer, so that designated ones may leave any out without a
+// compiler warning. "{port}" in command and env values becomes the port to listen on (on
+// 127.0.0.1).
 struct ServiceSpec {
   // Program and arguments, run as they are, never through a shell. The program is looked up in PATH
   // when it has no '/'. With `image`, it is the command inside the image (may be empty).
@@ -37,8 +39,9 @@ struct ServiceSpec {
   // Container image for docker and podman. Empty: an image is built from the program and the shared
   // libraries it needs. The cgroup launcher refuses a spec that has one.
   std::string image = {};
-  std::map<std::string, std::string> env = {};         // added to the environment
-  std::map<std::string, std::string> secret_env = {};  // the same, but never written to reports or logs
+  std::map<std::string, std::string> env = {};  // added to the environment
+  std::map<std::string, std::string> secret_env =
+      {};  // the same, but never written to reports or logs
   // Port the program listens on inside its container, published on 127.0.0.1 at {port}. Absent: the
   // container shares the host's loopback and the program listens on {port} itself, which keeps the
   // engine's proxy out of the measured path. Only docker and podman.

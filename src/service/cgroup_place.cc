@@ -1,0 +1,204 @@
+#include "service/cgroup_place.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace throttletest::internal {
+namespace {
+
+using MaybeLocation = std::optional<ControllerLocation>;
+
+constexpr const char* kOtherLaunchers = "use the docker or podman launcher";
+
+std::vector<std::string> Words(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+bool Has(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool Writable(const std::string& path) { return ::access(path.c_str(), W_OK) == 0; }
+
+bool IsV2(const MaybeLocation& location) {
+  return location && location->version == CgroupVersion::kV2;
+}
+
+PlaceAnswer Lack(ErrorCode code, std::string text) {
+  return {.place = std::nullopt, .code = code, .lack = std::move(text)};
+}
+
+// One v2 cgroup as a possible parent.
+struct Level {
+  ControllerLocation location;
+  std::string directory;  // with fs_root
+  bool writable = false;
+  bool holds_processes = false;
+  std::vector<std::string> offered = {};  // cgroup.controllers
+  std::vector<std::string> enabled = {};  // cgroup.subtree_control
+  bool can_enable = false;
+
+  bool Gives(const std::string& controller) const {
+    return Has(enabled, controller) || (can_enable && Has(offered, controller));
+  }
+};
+
+Level LookAt(const ControllerLocation& location, const std::string& fs_root) {
+  Level level{.location = location, .directory = fs_root + location.directory()};
+  // A process moves only if the common ancestor's cgroup.procs may be written.
+  level.writable = Writable(level.directory) && Writable(level.directory + "/cgroup.procs");
+  level.offered = Words(level.directory + "/cgroup.controllers");
+  level.enabled = Words(level.directory + "/cgroup.subtree_control");
+  // The real root has no cgroup.type, and is the only one that may hold processes and have
+  // controllers for children.
+  const bool root = ::access((level.directory + "/cgroup.type").c_str(), F_OK) != 0;
+  level.holds_processes = !root && !Words(level.directory + "/cgroup.procs").empty();
+  level.can_enable =
+      !level.holds_processes && Writable(level.directory + "/cgroup.subtree_control");
+  return level;
+}
+
+// The cgroup one level up. Absent: `location` is the visible root.
+MaybeLocation Up(ControllerLocation location) {
+  if (location.relative_path == "/") return std::nullopt;
+  const auto slash = location.relative_path.rfind('/');
+  location.relative_path = slash == 0 ? "/" : location.relative_path.substr(0, slash);
+  return location;
+}
+
+std::string WhyNot(const Level& level, const std::string& controller) {
+  if (!level.writable) {
+    return fmt::format("{} is not writable for uid {}", level.directory, ::geteuid());
+  }
+  if (!Has(level.offered, controller)) {
+    return fmt::format("{} does not offer the {} controller (cgroup.controllers lists \"{}\")",
+                       level.directory, controller, fmt::join(level.offered, " "));
+  }
+  if (level.holds_processes) {
+    return fmt::format(
+        "{} holds processes itself, and such a cgroup cannot have the {} controller "
+        "for children",
+        level.directory, controller);
+  }
+  return fmt::format("{}/cgroup.subtree_control is not writable for uid {}", level.directory,
+                     ::geteuid());
+}
+
+std::string V2Advice() {
+  return fmt::format(
+      "run as root, or in a delegated cgroup of your own (systemd-run --user --scope "
+      "-p Delegate=yes; user managers may need a drop-in Delegate=cpu cpuset io "
+      "memory pids), or in a container that is privileged and uses the host's cgroup "
+      "namespace, or {}",
+      kOtherLaunchers);
+}
+
+// The v2 part of `answer.place`.
+void PlaceV2(const CgroupLocation& own, const CgroupNeeds& needs, const std::string& fs_root,
+             PlaceAnswer& answer) {
+  std::vector<std::string> required;
+  if (IsV2(own.cpu)) required.emplace_back("cpu");
+  if (IsV2(own.memory) && needs.memory) required.emplace_back("memory");
+  if (IsV2(own.cpuset) && needs.cpuset) required.emplace_back("cpuset");
+  std::string reasons;
+  for (MaybeLocation at = own.unified; at; at = Up(*at)) {
+    const Level level = LookAt(*at, fs_root);
+    const auto missing = std::find_if(required.begin(), required.end(), [&](const auto& name) {
+      return !level.writable || !level.Gives(name);
+    });
+    if (missing != required.end()) {
+      reasons += (reasons.empty() ? "" : "; ") + WhyNot(level, *missing);
+      continue;
+    }
+    CgroupLocation& parent = answer.place->parent;
+    const auto use = [&](MaybeLocation& controller, const char* name) {
+      if (!IsV2(controller)) return;
+      controller = level.Gives(name) ? at : std::nullopt;
+      if (controller && !Has(level.enabled, name)) answer.place->enable.emplace_back(name);
+    };
+    use(parent.cpu, "cpu");
+    if (IsV2(parent.cpuacct)) parent.cpuacct = at;
+    use(parent.memory, "memory");
+    use(parent.cpuset, "cpuset");
+    parent.unified = level.writable ? at : std::nullopt;
+    return;
+  }
+  const bool permission = ::geteuid() != 0;
+  answer = Lack(permission ? ErrorCode::kPermission : ErrorCode::kUnsupported,
+                fmt::format("no cgroup v2 with the {} controller for children can be used: {}; {}",
+                            fmt::join(required, " and "), reasons, V2Advice()));
+}
+
+// A v1 controller: below our own cgroup, or not at all.
+bool PlaceV1(MaybeLocation& location, const std::string& fs_root) {
+  if (!location || location->version != CgroupVersion::kV1) return true;
+  if (Writable(fs_root + location->directory())) return true;
+  location = std::nullopt;
+  return false;
+}
+
+std::string V1Lack(const ControllerLocation& location, const std::string& fs_root) {
+  const std::string directory = fs_root + location.directory();
+  const bool writable = Writable(directory);
+  const int error = errno;
+  const char* advice = !writable && error == EROFS
+                           ? "mount it writable (a container must be privileged)"
+                           : "cgroup v1 needs root: run as root";
+  return fmt::format("{} cannot be used by uid {}: {}; {}, or {}", directory, ::geteuid(),
+                     std::strerror(error), advice, kOtherLaunchers);
+}
+
+}  // namespace
+
+PlaceAnswer FindCgroupPlace(const CgroupLocation& own, const CgroupNeeds& needs,
+                            const std::string& fs_root) {
+  struct Need {
+    const char* name;
+    bool needed;
+    MaybeLocation CgroupLocation::*member;
+  };
+  const Need all[] = {{"cpu", true, &CgroupLocation::cpu},
+                      {"memory", needs.memory, &CgroupLocation::memory},
+                      {"cpuset", needs.cpuset, &CgroupLocation::cpuset},
+                      {"cpuacct", false, &CgroupLocation::cpuacct}};
+  PlaceAnswer answer{.place = CgroupPlace{.parent = own, .enable = {}}};
+  bool any_v2 = false;
+  for (const Need& need : all) {
+    MaybeLocation& location = answer.place->parent.*need.member;
+    if (need.needed && !location) {
+      return Lack(ErrorCode::kUnsupported,
+                  fmt::format("this machine has no {} cgroup controller here; boot with cgroup v2 "
+                              "(systemd.unified_cgroup_hierarchy=1) or mount the controller, or {}",
+                              need.name, kOtherLaunchers));
+    }
+    if (!PlaceV1(location, fs_root) && need.needed) {
+      return Lack(ErrorCode::kPermission, V1Lack(*(own.*need.member), fs_root));
+    }
+    any_v2 = any_v2 || IsV2(location);
+  }
+  if (any_v2) {
+    PlaceV2(own, needs, fs_root, answer);
+  } else if (own.unified && !Writable(fs_root + own.unified->directory())) {
+    // On a hybrid machine the v2 tree is only wanted for its pressure figures.
+    answer.place->parent.unified = std::nullopt;
+  }
+  return answer;
+}
+
+PlaceAnswer FindCgroupPlace(const CgroupNeeds& needs) {
+  try {
+    return FindCgroupPlace(LocateCgroup(::getpid()), needs);
+  } catch (const Error& error) {
+    return Lack(ErrorCode::kUnsupported, fmt::format("{}; {}", error.what(), kOtherLaunchers));
+  }
+}
+
+}  // namespace throttletest::internal

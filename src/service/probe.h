@@ -1,0 +1,17 @@
+// Probes: one question to a service's port. An empty answer means "ready", else why not.
+#pragma once
+
+#include <string>
+
+#include "throttletest/service/readiness.h"
+
+namespace throttletest::internal {
+
+// Connects and looks whether the connection is still open 20 ms later: a container engine's proxy
+// accepts before the service listens and then closes or resets.
+std::string ProbeTcp(const ReadinessTarget& target);
+
+// One GET on a connection of its own; ready when an answer with `status` came.
+std::string ProbeHttp(const ReadinessTarget& target, const std::string& path, int status);
+
+}  // namespace throttletest::internal
