@@ -1,5 +1,8 @@
 # Settings every target of ours shares, and the shape of an area of the engine.
 
+# A function is visible everywhere once it is defined, so a FetchContent user has it too.
+include(ThrottletestDiscoverTests)
+
 # Private to our own targets: a user's project keeps its own warning level.
 function(throttletest_own_target target)
   target_compile_features(${target} PUBLIC cxx_std_20)
@@ -53,4 +56,12 @@ function(throttletest_link_areas target)
   endwhile()
   target_link_libraries(${target} PRIVATE Threads::Threads)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+endfunction()
+
+# throttletest_public_headers(TARGET headers...): headers below include/throttletest that belong to TARGET:
+# installed with it, on its users' include path, and compiled alone by all_verify_interface_header_sets.
+function(throttletest_public_headers target)
+  list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/include/throttletest/" OUTPUT_VARIABLE headers)
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
+  set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL})
 endfunction()
