@@ -1,0 +1,93 @@
+// Dispatcher: takes requests from a schedule to their fates. It decides what is sent when and on
+// which connection, what is tried again, what has timed out, and when to be woken next. It knows
+// time and connections only through Clock and Transport: no socket, no thread, no waiting.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "load/channel.h"
+#include "load/clock.h"
+#include "load/pacer.h"
+#include "load/pool.h"
+#include "throttletest/load/plan.h"
+#include "throttletest/load/record.h"
+#include "throttletest/load/request.h"
+
+namespace throttletest::internal {
+
+class Dispatcher : private ChannelEvents {
+ public:
+  // The references must outlive it.
+  Dispatcher(const Request& request, int max_in_flight, const Clock& clock, Transport& transport);
+
+  // Begins a schedule: fills in `result.records`. Connections of the run before are used again.
+  // Units: lead_ns: how long before the epoch connections may be opened.
+  void Begin(const Schedule& schedule, std::int64_t lead_ns, LoadResult& result);
+  // Does all that is due now: gives up what has timed out, releases batches, opens connections.
+  void OnTime();
+  // When OnTime() must be called next, at the latest. Absent: kNever when Done().
+  std::int64_t NextWake() const;
+  // True when every request of the schedule has met its fate.
+  bool Done() const { return pacer_->finished() && in_flight_ == 0; }
+  // Sends nothing further and gives up what is under way.
+  void Interrupt();
+
+  std::int64_t done_count() const { return done_count_; }
+  // The latest time it has read from the clock.
+  std::int64_t seen_ns() const { return seen_ns_; }
+
+ private:
+  // A request from its release to its fate. They lie in order of intended start, hence of deadline.
+  struct Flight {
+    std::optional<ChannelId> line;
+    bool done = false;
+  };
+
+  void OnOpened(ChannelId id) override;
+  void OnOpenFailed(ChannelId id, const Fault& fault) override;
+  void OnWritten(ChannelId id) override;
+  void OnAnswered(ChannelId id, int status, bool reusable) override;
+  void OnBroken(ChannelId id, const Fault& fault, bool answer_begun) override;
+
+  std::int64_t Read();
+  void ReleaseBatch();
+  void ReleaseRequest(std::int64_t request);
+  void Prepare();
+  std::int64_t MissingConnections() const;
+  void OpenForWaiting();
+  void ExpireUntil(std::int64_t now);
+  void SendOn(ChannelId id, std::int64_t request);
+  bool SendWaitingOn(ChannelId id);
+  bool MayRetry(const Line& line, const Fault& fault, bool answer_begun) const;
+  void RetryOnFreshLine(std::int64_t request);
+  void Fail(std::int64_t request, const Fault& fault);
+  void Finish(std::int64_t request, RequestFate fate, const std::string& reason);
+  void MarkNotSent(std::int64_t request, const std::string& reason);
+  Flight& FlightOf(std::int64_t request);
+  RequestRecord& RecordOf(std::int64_t request);
+  std::int64_t DeadlineOf(std::int64_t request) const;
+
+  const Request& request_;
+  const bool idempotent_;
+  const std::int64_t timeout_ns_;
+  const std::int64_t max_in_flight_;
+  const Clock& clock_;
+  Pool pool_;
+
+  LoadResult* result_ = nullptr;
+  std::optional<Pacer> pacer_;
+  std::int64_t batch_size_ = 0;
+  std::deque<Flight> flights_;
+  std::int64_t first_flight_ = 0;     // the request flights_.front() belongs to
+  std::deque<std::int64_t> waiting_;  // released, for want of a connection not yet sent
+  std::int64_t in_flight_ = 0;        // released and without a fate
+  std::int64_t done_count_ = 0;
+  std::int64_t seen_ns_ = 0;
+  std::int64_t prepare_at_ns_ = kNever;
+  std::int64_t opens_left_ = 0;  // connections that may yet be opened ahead of the next batch
+};
+
+}  // namespace throttletest::internal

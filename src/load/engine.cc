@@ -1,0 +1,224 @@
+#include "throttletest/load/engine.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <csignal>
+#include <ctime>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "load/clock.h"
+#include "load/dispatcher.h"
+#include "load/request_text.h"
+#include "load/tally.h"
+#include "load/tcp_transport.h"
+#include "throttletest/base/error.h"
+
+namespace throttletest {
+namespace {
+
+namespace asio = boost::asio;
+using internal::kNever;
+using std::chrono::steady_clock;
+
+constexpr std::int64_t kProgressInterval = 100'000'000;
+
+// An armed timer that turned out too early is left alone when it is this far off: that wake-up may
+// never come, and moving it for every answer costs more.
+constexpr std::int64_t kLazyTimer = 20'000'000;
+
+class SteadyClock : public internal::Clock {
+ public:
+  void SetEpoch(steady_clock::time_point epoch) { epoch_ = epoch; }
+  std::int64_t Now() const override { return (steady_clock::now() - epoch_).count(); }
+  steady_clock::time_point At(std::int64_t ns) const {
+    return epoch_ + std::chrono::nanoseconds(ns);
+  }
+
+ private:
+  steady_clock::time_point epoch_;
+};
+
+asio::ip::tcp::endpoint Resolve(const Endpoint& endpoint) {
+  const std::string host = endpoint.host == "localhost" ? "127.0.0.1" : endpoint.host;
+  boost::system::error_code ec;
+  const asio::ip::address address = asio::ip::make_address(host, ec);
+  if (ec || !address.is_loopback()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("load goes to this machine only: endpoint \"{}\" is not a loopback "
+                            "address such as 127.0.0.1",
+                            endpoint.host));
+  }
+  if (endpoint.port == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "endpoint port 0 is out of range 1..65535");
+  }
+  return {address, endpoint.port};
+}
+
+LoadEngineOptions Validated(LoadEngineOptions options) {
+  if (options.max_in_flight < 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("in-flight limit {} must be at least 1", options.max_in_flight));
+  }
+  if (options.lead.count() < 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("lead of {} ns must not be negative", options.lead.count()));
+  }
+  return options;
+}
+
+Request Validated(Request request) {
+  Validate(request);
+  return request;
+}
+
+internal::HttpExchange ExchangeOf(const Request& request, const Endpoint& endpoint) {
+  return {.request_text = internal::RequestText(request, endpoint),
+          .no_body = request.method == "HEAD",
+          .close = internal::AsksToClose(request)};
+}
+
+std::chrono::nanoseconds ThreadCpuTime() {
+  timespec ts{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+  return std::chrono::seconds(ts.tv_sec) + std::chrono::nanoseconds(ts.tv_nsec);
+}
+
+// Signals go to the program's own threads: a handler must not run in the middle of the schedule.
+std::thread StartWithoutSignals(std::function<void()> body) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread thread(std::move(body));
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return thread;
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+}
+
+}  // namespace
+
+struct LoadEngine::State {
+  State(const Endpoint& endpoint, Request wanted, LoadEngineOptions wanted_options)
+      : request(Validated(std::move(wanted))),
+        options(Validated(std::move(wanted_options))),
+        transport(io, Resolve(endpoint), ExchangeOf(request, endpoint)),
+        dispatcher(request, options.max_in_flight, clock, transport) {}
+
+  void RunOnThisThread(const Schedule& schedule, const std::stop_token& stop, LoadResult& result);
+  void Arm();
+  void ReportProgress(const LoadResult& result);
+
+  const Request request;
+  const LoadEngineOptions options;
+  SteadyClock clock;
+  // One thread runs it at a time; others only post to it.
+  asio::io_context io{1};
+  // A moment without a connection or timer must not stop it.
+  asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(io);
+  internal::TcpTransport transport;
+  internal::Dispatcher dispatcher;
+  asio::steady_timer timer{io};
+  std::int64_t armed_ns = kNever;
+  bool timer_fired = false;
+  std::int64_t progress_at_ns = kNever;
+};
+
+// The timer is a timerfd at an absolute time (Asio's choice on Linux), which the kernel keeps
+// without the 50 us of slack that it grants to sleeps. Waking before the instant and spinning up to
+// it was tried and bought nothing: what is late is the first write's wake-up of the service's CPU.
+void LoadEngine::State::Arm() {
+  const std::int64_t want = std::min(dispatcher.NextWake(), progress_at_ns);
+  if (want == armed_ns || want == kNever) return;
+  if (want > armed_ns && armed_ns - dispatcher.seen_ns() > kLazyTimer) return;
+  armed_ns = want;
+  timer.expires_at(clock.At(want));
+  timer.async_wait([this](const boost::system::error_code& ec) {
+    if (ec) return;
+    armed_ns = kNever;
+    timer_fired = true;
+  });
+}
+
+void LoadEngine::State::ReportProgress(const LoadResult& result) {
+  if (dispatcher.seen_ns() < progress_at_ns) return;
+  progress_at_ns = dispatcher.seen_ns() + kProgressInterval;
+  options.progress(dispatcher.done_count(), static_cast<std::int64_t>(result.records.size()));
+}
+
+void LoadEngine::State::RunOnThisThread(const Schedule& schedule, const std::stop_token& stop,
+                                        LoadResult& result) {
+  const std::chrono::nanoseconds cpu_before = ThreadCpuTime();
+  // Filling in the records takes a while for millions of them, so the epoch is set after that.
+  dispatcher.Begin(schedule, options.lead.count(), result);
+  result.epoch = steady_clock::now() + options.lead;
+  clock.SetEpoch(result.epoch);
+  progress_at_ns = options.progress ? -options.lead.count() : kNever;
+  armed_ns = kNever;
+  // The handler only ends the wait; the token says the rest.
+  const std::stop_callback wake(stop, [this] { asio::post(io, [] {}); });
+  if (!stop.stop_requested()) dispatcher.OnTime();
+  while (!dispatcher.Done()) {
+    if (stop.stop_requested()) {
+      result.interrupted = true;
+      dispatcher.Interrupt();
+      break;
+    }
+    Arm();
+    io.run_one();
+    if (timer_fired || dispatcher.seen_ns() >= dispatcher.NextWake()) {
+      timer_fired = false;
+      dispatcher.OnTime();
+    }
+    ReportProgress(result);
+  }
+  if (options.progress) {
+    progress_at_ns = dispatcher.seen_ns();
+    ReportProgress(result);
+  }
+  result.engine_cpu = ThreadCpuTime() - cpu_before;
+}
+
+LoadEngine::LoadEngine(Endpoint endpoint, Request request, LoadEngineOptions options)
+    : state_(std::make_unique<State>(endpoint, std::move(request), std::move(options))) {}
+LoadEngine::LoadEngine(LoadEngine&&) noexcept = default;
+LoadEngine& LoadEngine::operator=(LoadEngine&&) noexcept = default;
+LoadEngine::~LoadEngine() = default;
+
+LoadResult LoadEngine::Run(const Schedule& schedule, std::stop_token stop) {
+  LoadResult result;
+  std::exception_ptr error;
+  std::thread thread = StartWithoutSignals([&] {
+    pthread_setname_np(pthread_self(), "throttletest-ld");
+    try {
+      state_->RunOnThisThread(schedule, stop, result);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  });
+  thread.join();
+  if (error) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& e) {
+      throw Error(ErrorCode::kLoad, fmt::format("the load engine failed: {}", e.what()));
+    }
+  }
+  internal::Tally(result);
+  return result;
+}
+
+}  // namespace throttletest

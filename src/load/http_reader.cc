@@ -1,0 +1,90 @@
+#include "load/http_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/beast/http/error.hpp>
+#include <cstring>
+#include <utility>
+
+namespace throttletest::internal {
+namespace {
+
+namespace http = boost::beast::http;
+
+constexpr int kSwitchingProtocols = 101;
+
+bool IsInterim(int status) { return status / 100 == 1 && status != kSwitchingProtocols; }
+
+}  // namespace
+
+void HttpReader::ExpectAnswer() {
+  parser_.emplace(no_body_);
+  expecting_ = true;
+  begun_ = false;
+}
+
+HttpReader::Step HttpReader::Took(std::size_t n) {
+  if (!expecting_) {
+    // Such as 408 before an idle connection is closed: nothing that was asked for.
+    return Broken({.reason = "bytes without a request", .closed = true});
+  }
+  begun_ = true;
+  const bool was_full = n == room_size();
+  filled_ += n;
+  std::size_t used = 0;
+  while (used < filled_) {
+    boost::beast::error_code ec;
+    used += parser_->put(boost::asio::buffer(buffer_.data() + used, filled_ - used), ec);
+    if (ec == http::error::need_more) break;
+    if (ec) return Broken({.reason = fmt::format("malformed answer: {}", ec.message())});
+    if (!parser_->is_done()) continue;
+    if (!IsInterim(parser_->status())) return Answered(used == filled_ && parser_->keep_alive());
+    parser_.emplace(no_body_);
+  }
+  return KeepRest(used, was_full);
+}
+
+HttpReader::Step HttpReader::KeepRest(std::size_t used, bool was_full) {
+  filled_ -= used;
+  std::memmove(buffer_.data(), buffer_.data() + used, filled_);
+  if (was_full && buffer_.size() < kLastSize) {
+    buffer_.resize(std::min(buffer_.size() * 4, kLastSize));
+  }
+  if (room_size() == 0)
+    return Broken({.reason = "malformed answer: header or chunk line too long"});
+  return Step::kNeedsMore;
+}
+
+HttpReader::Step HttpReader::TookEnd() {
+  if (!expecting_ || !begun_) {
+    return Broken({.reason = "connection closed without an answer", .closed = true});
+  }
+  if (!parser_->is_header_done()) {
+    return Broken({.reason = "malformed answer: closed inside the header", .closed = true});
+  }
+  boost::beast::error_code ec;
+  parser_->put_eof(ec);
+  if (!ec) return Answered(false);
+  const std::uint64_t got = parser_->body_bytes();
+  if (const auto length = parser_->content_length()) {
+    return Broken({.reason = fmt::format("short body: {} of {} bytes", got, *length)});
+  }
+  return Broken(
+      {.reason = fmt::format("short body: closed after {} bytes, without the last chunk", got)});
+}
+
+HttpReader::Step HttpReader::Answered(bool reusable) {
+  status_ = parser_->status();
+  reusable_ = reusable;
+  expecting_ = false;
+  filled_ = 0;
+  return Step::kAnswered;
+}
+
+HttpReader::Step HttpReader::Broken(Fault fault) {
+  fault_ = std::move(fault);
+  return Step::kBroken;
+}
+
+}  // namespace throttletest::internal

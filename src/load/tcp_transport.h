@@ -1,0 +1,35 @@
+// TcpTransport: channels that are TCP connections carrying HTTP/1.1, on a Boost.Asio context.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <memory>
+#include <string>
+
+#include "load/channel.h"
+
+namespace throttletest::internal {
+
+// What every connection of an engine sends, and how it reads the answer.
+struct HttpExchange {
+  std::string request_text;
+  bool no_body = false;  // a HEAD request
+  bool close = false;    // the request asks the service to close: one request a connection
+};
+
+class TcpTransport : public Transport {
+ public:
+  // The context must outlive the transport and run on one thread at a time.
+  TcpTransport(boost::asio::io_context& io, boost::asio::ip::tcp::endpoint endpoint,
+               HttpExchange exchange)
+      : io_(io), endpoint_(endpoint), exchange_(std::move(exchange)) {}
+
+  std::unique_ptr<Channel> Open(ChannelId id, ChannelEvents& events) override;
+
+ private:
+  boost::asio::io_context& io_;
+  boost::asio::ip::tcp::endpoint endpoint_;
+  HttpExchange exchange_;
+};
+
+}  // namespace throttletest::internal
