@@ -54,10 +54,10 @@ CgroupLocation ClimbToContainer(CgroupLocation location, const std::string& id,
   ControllerLocation cpu = *location.cpu;
   cpu.relative_path = UpToLevelOf(from, id);
   cpu.relative_path = ClimbToQuotaFile(cpu, fs_root);
-  for (auto* part : {&location.cpu, &location.cpuacct, &location.cpuset, &location.memory,
-                     &location.unified}) {
-    const bool same = *part && (*part)->version == CgroupVersion::kV2 &&
-                      (*part)->relative_path == from;
+  for (auto* part :
+       {&location.cpu, &location.cpuacct, &location.cpuset, &location.memory, &location.unified}) {
+    const bool same =
+        *part && (*part)->version == CgroupVersion::kV2 && (*part)->relative_path == from;
     if (same) (*part)->relative_path = cpu.relative_path;
   }
   return location;
@@ -70,11 +70,12 @@ CgroupLocation LocateContainer(pid_t pid, const std::string& id, const std::stri
   if (!text || id.empty() || text->find(id) == std::string::npos) {
     throw Error(
         ErrorCode::kUnsupported,
-        fmt::format("the engine says that process {} is the container's, but {} {}: the engine runs "
-                    "in another virtual machine, PID namespace or without cgroups, so the "
-                    "container's counters cannot be read; run the test beside the engine (with the "
-                    "host's PID namespace), or use the cgroup launcher",
-                    pid, file, text ? "does not name the container" : "does not exist"));
+        fmt::format(
+            "the engine says that process {} is the container's, but {} {}: the engine runs "
+            "in another virtual machine, PID namespace or without cgroups, so the "
+            "container's counters cannot be read; run the test beside the engine (with the "
+            "host's PID namespace), or use the cgroup launcher",
+            pid, file, text ? "does not name the container" : "does not exist"));
   }
   return ClimbToContainer(LocateCgroup(pid, proc_root, fs_root), id, fs_root);
 }

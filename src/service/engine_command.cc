@@ -1,12 +1,10 @@
 #include "service/engine_command.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdint>
 #include <string_view>
 
 #include "service/owner.h"
@@ -21,14 +19,9 @@ void Append(Arguments& to, std::initializer_list<std::string> more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
-std::uint64_t PidNamespace() {
-  struct stat info {};
-  return ::stat("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;
-}
-
 void CheckImageName(const std::string& image) {
-  const bool blank = std::any_of(image.begin(), image.end(),
-                                 [](unsigned char c) { return std::isgraph(c) == 0; });
+  const bool blank =
+      std::any_of(image.begin(), image.end(), [](unsigned char c) { return std::isgraph(c) == 0; });
   if (image.empty() || image.front() == '-' || blank) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("image \"{}\" is not an image name like \"debian:12\"", image));
@@ -39,15 +32,16 @@ void CheckVariable(const std::string& name) {
   const bool plain = std::all_of(name.begin(), name.end(),
                                  [](unsigned char c) { return std::isgraph(c) != 0 && c != '='; });
   if (name.empty() || !plain) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("environment variable \"{}\" has a name that cannot be passed on", name));
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("environment variable \"{}\" has a name that cannot be passed on", name));
   }
 }
 
 // Variables that would steer the engine's own command instead of reaching the service alone.
 bool SteersTheCommand(std::string_view name) {
-  constexpr std::array<std::string_view, 7> kExact = {"PATH",    "HOME",       "TMPDIR", "GODEBUG",
-                                                      "GOTRACEBACK", "GOMAXPROCS", "GOMEMLIMIT"};
+  constexpr std::array<std::string_view, 7> kExact = {
+      "PATH", "HOME", "TMPDIR", "GODEBUG", "GOTRACEBACK", "GOMAXPROCS", "GOMEMLIMIT"};
   constexpr std::array<std::string_view, 7> kPrefixes = {
       "DOCKER_", "CONTAINER_", "CONTAINERS_", "PODMAN_", "STORAGE_", "XDG_", "LD_"};
   return std::find(kExact.begin(), kExact.end(), name) != kExact.end() ||
@@ -87,10 +81,7 @@ void AddEnvironment(const LaunchRequest& request, const std::string& engine, Eng
 
 }  // namespace
 
-std::vector<std::string> OwnLabels() {
-  return {fmt::format("{}={}", kOwnerLabel, Owner::Self().ToString()),
-          fmt::format("{}={}", kNamespaceLabel, PidNamespace())};
-}
+std::string OwnLabel() { return fmt::format("{}={}", kOwnerLabel, Owner::Self().ToString()); }
 
 EngineCall RunCall(const Engine& engine, const LaunchRequest& request, const std::string& name,
                    const std::string& image, bool own_image) {
@@ -98,7 +89,7 @@ EngineCall RunCall(const Engine& engine, const LaunchRequest& request, const std
   EngineCall call;
   Arguments& to = call.arguments;
   Append(to, {"run", "--detach", "--name", name, "--pull=never", "--restart", "no"});
-  for (const std::string& label : OwnLabels()) Append(to, {"--label", label});
+  Append(to, {"--label", OwnLabel()});
   to.insert(to.end(), engine.run_options.begin(), engine.run_options.end());
   if (request.container_port == 0) {
     Append(to, {"--network", "host"});
@@ -125,10 +116,7 @@ std::vector<std::string> UpdateCall(const ResolvedLimits& limits, const std::str
 }
 
 std::vector<std::string> ImportCall(const std::string& image) {
-  Arguments to = {"import"};
-  for (const std::string& label : OwnLabels()) Append(to, {"--change", "LABEL " + label});
-  Append(to, {"-", image});
-  return to;
+  return {"import", "--change", "LABEL " + OwnLabel(), "-", image};
 }
 
 }  // namespace throttletest::internal

@@ -10,13 +10,10 @@
 
 namespace throttletest::internal {
 
+// On everything made in an engine.
 inline constexpr const char* kOwnerLabel = "throttletest.owner";
-// Process numbers mean something only in their own PID namespace: a sweep there must not judge the
-// owners of another.
-inline constexpr const char* kNamespaceLabel = "throttletest.pidns";
-
-// "throttletest.owner=PID.START.BOOT" and "throttletest.pidns=INODE" of this process.
-std::vector<std::string> OwnLabels();
+// "throttletest.owner=..." with this process as the owner.
+std::string OwnLabel();
 
 // A call together with the environment that carries its secrets.
 struct EngineCall {

@@ -40,8 +40,7 @@ bool SaysGone(const CommandResult& result) {
 
 }  // namespace
 
-EngineContainer::EngineContainer(Engine engine)
-    : engine_(std::move(engine)), name_(UniqueName()) {
+EngineContainer::EngineContainer(Engine engine) : engine_(std::move(engine)), name_(UniqueName()) {
   ticket_ = Watcher::Guard({.cgroup_dirs = {},
                             .commands = {engine_.Argv({"rm", "--force", "--volumes", name_}),
                                          engine_.Argv({"rmi", "--force", name_})}});
@@ -53,8 +52,8 @@ void EngineContainer::MakeImage(const LaunchRequest& request, const std::string&
   auto env = request.env;
   const UniqueFd archive = BuildProgramArchive(program, env);
   made_image_ = true;
-  const CommandResult result = engine_.Call(
-      ImportCall(name_), {.deadline = kSlowCall, .stdin_fd = archive.get()});
+  const CommandResult result =
+      engine_.Call(ImportCall(name_), {.deadline = kSlowCall, .stdin_fd = archive.get()});
   if (!result.ok()) FailStart(result);
 }
 
@@ -64,8 +63,8 @@ void EngineContainer::RequireImage(const std::string& image) const {
   const CommandResult pulled = engine_.Call({"pull", "--quiet", image}, {.deadline = kPull});
   if (!pulled.ok()) {
     throw Error(ErrorCode::kServiceStart,
-                fmt::format("image \"{}\" is not on this machine and could not be pulled: {}", image,
-                            pulled.Describe()));
+                fmt::format("image \"{}\" is not on this machine and could not be pulled: {}",
+                            image, pulled.Describe()));
   }
 }
 
@@ -103,8 +102,7 @@ ContainerState EngineContainer::Inspect() const {
   return ParseInspect(result.out);
 }
 
-std::optional<ContainerState> EngineContainer::InspectEnded(
-    std::chrono::nanoseconds within) const {
+std::optional<ContainerState> EngineContainer::InspectEnded(std::chrono::nanoseconds within) const {
   const auto give_up = std::chrono::steady_clock::now() + within;
   while (true) {
     try {
@@ -120,11 +118,10 @@ std::optional<ContainerState> EngineContainer::InspectEnded(
 
 std::string EngineContainer::Logs() const {
   try {
-    CommandResult result = engine_.Call(
-        {"logs", "--tail", "2000", name_},
-        {.deadline = kQuickCall, .merge_streams = true, .keep = kLogBytes});
-    return result.ok() ? std::move(result.out)
-                       : fmt::format("(no logs: {})\n", result.Describe());
+    CommandResult result =
+        engine_.Call({"logs", "--tail", "2000", name_},
+                     {.deadline = kQuickCall, .merge_streams = true, .keep = kLogBytes});
+    return result.ok() ? std::move(result.out) : fmt::format("(no logs: {})\n", result.Describe());
   } catch (const Error& e) {
     return fmt::format("(no logs: {})\n", e.what());
   }

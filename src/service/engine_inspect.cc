@@ -117,8 +117,8 @@ EngineInfo ParsePodmanInfo(const std::string& text) {
 ContainerState ParseInspect(const std::string& text) {
   const Json json = Parse(text, "the answer of inspect");
   if (!json.is_array() || json.size() != 1 || !json[0].is_object()) {
-    throw Error(ErrorCode::kParse,
-                fmt::format("inspect does not describe one container: \"{}\"", text.substr(0, 200)));
+    throw Error(ErrorCode::kParse, fmt::format("inspect does not describe one container: \"{}\"",
+                                               text.substr(0, 200)));
   }
   const Json& container = json[0];
   ContainerState state;
@@ -130,7 +130,8 @@ ContainerState ParseInspect(const std::string& text) {
   }
   state.running = *running;
   state.pid = Get<pid_t>(container, {"State", "Pid"}).value_or(0);
-  const bool ended = state.status == "exited" || state.status == "dead" || state.status == "stopped";
+  const bool ended =
+      state.status == "exited" || state.status == "dead" || state.status == "stopped";
   if (ended) state.exit_code = Get<int>(container, {"State", "ExitCode"});
   state.oom_killed = Get<bool>(container, {"State", "OOMKilled"});
   state.error = Text(container, {"State", "Error"});

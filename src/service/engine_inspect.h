@@ -39,8 +39,8 @@ struct ContainerState {
   std::string id;
   std::string status;  // "created", "running", "exited"
   bool running = false;
-  pid_t pid = 0;                  // in the engine's PID namespace. Absent: 0
-  std::optional<int> exit_code;   // Absent: it has not ended
+  pid_t pid = 0;                 // in the engine's PID namespace. Absent: 0
+  std::optional<int> exit_code;  // Absent: it has not ended
   std::optional<bool> oom_killed;
   std::string error;  // the engine's reason for not starting it
   // The CPU limit the engine believes in: NanoCpus, else CpuQuota over CpuPeriod. Units: CPUs.

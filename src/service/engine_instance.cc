@@ -27,7 +27,7 @@ constexpr auto kDieWithin = seconds(10);
 [[noreturn]] void ThrowEndedAtOnce(const EngineContainer& container, const ContainerState& state) {
   ExitReport report = ReportOf(state.exit_code);
   if (state.oom_killed.value_or(false)) report.oom_kills = 1;
-  const std::string logs = LastLines(container.Logs(), 10);
+  const std::string logs = LastLinesOnOne(container.Logs(), 10);
   throw Error(ErrorCode::kNotReady,
               fmt::format("the service in {} ended right after its start: {}{}{}",
                           container.engine().name(), report.ToString(),
@@ -109,8 +109,8 @@ EngineInstance::~EngineInstance() { Stop(std::chrono::nanoseconds(0)); }
 bool EngineInstance::WaitEnded(std::chrono::nanoseconds within) const {
   const auto until = std::chrono::steady_clock::now() + within;
   while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        until - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
     struct pollfd wait = {.fd = process_.get(), .events = POLLIN, .revents = 0};
     const int timeout = static_cast<int>(std::max<std::int64_t>(0, left.count()));
     const int ready = ::poll(&wait, 1, timeout);

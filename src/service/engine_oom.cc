@@ -44,7 +44,8 @@ UniqueFd OpenFile(const std::string& path) {
 UniqueFd Register(const std::string& directory, const char* name, const char* argument) {
   UniqueFd events(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   const UniqueFd file = OpenFile(directory + "/" + name);
-  const UniqueFd control(::open((directory + "/cgroup.event_control").c_str(), O_WRONLY | O_CLOEXEC));
+  const UniqueFd control(
+      ::open((directory + "/cgroup.event_control").c_str(), O_WRONLY | O_CLOEXEC));
   if (!events.valid() || !file.valid() || !control.valid()) return {};
   const std::string line = fmt::format("{} {} {}", events.get(), file.get(), argument);
   const ssize_t written = ::write(control.get(), line.data(), line.size());
@@ -54,8 +55,8 @@ UniqueFd Register(const std::string& directory, const char* name, const char* ar
 }  // namespace
 
 struct OomWatch::State {
-  UniqueFd counter;        // of the container's cgroup
-  UniqueFd parent;         // v2: counts its children too, and stays
+  UniqueFd counter;  // of the container's cgroup
+  UniqueFd parent;   // v2: counts its children too, and stays
   std::optional<std::int64_t> parent_before;
   // v1: the kernel adds one for each OOM, and one when the cgroup goes. The other is for a memory
   // threshold that is never reached: it tells that removal was signalled, and being registered

@@ -33,6 +33,19 @@ long long HardLimit(__rlimit_resource resource) {
   return static_cast<long long>(limit.rlim_max);
 }
 
+// podman lowers its own limit of processes to this number first. Absent: -1.
+long long PidMax() {
+  std::ifstream file("/proc/sys/kernel/pid_max");
+  long long value = -1;
+  return file >> value ? value : -1;
+}
+
+// The smaller of two limits of which -1 is the largest.
+long long SmallerLimit(long long a, long long b) {
+  if (a < 0 || b < 0) return std::max(a, b);
+  return std::min(a, b);
+}
+
 // Source: /proc/self/status, CapEff; bit 24 is CAP_SYS_RESOURCE.
 bool HasSysResource() {
   std::ifstream status("/proc/self/status");
@@ -101,11 +114,12 @@ Engine OpenDocker() {
     if (!context.ok() || endpoint.empty()) endpoint = "unix:///var/run/docker.sock";
   }
   RequireLocal("docker", endpoint);
-  // Given with every call, so that a clean-up after the environment changed reaches the same engine.
+  // Given with every call, so that a clean-up after the environment changed reaches the same
+  // engine.
   if (IsLocalEndpoint(endpoint)) engine.global_options = {"--host", endpoint};
   engine.info = ParseDockerInfo(AskInfo(engine.kind, engine.global_options).out);
-  engine.run_options = {"--log-driver", "json-file",      "--log-opt", "max-size=8m",
-                        "--log-opt",    "max-file=2"};
+  engine.run_options = {"--log-driver", "json-file", "--log-opt",
+                        "max-size=8m",  "--log-opt", "max-file=2"};
   return engine;
 }
 
@@ -124,7 +138,7 @@ EngineHost EngineHost::Look() {
   host.systemd_runs = std::filesystem::is_directory("/run/systemd/system", ec);
   host.may_raise_limits = HasSysResource();
   host.hard_open_files = HardLimit(RLIMIT_NOFILE);
-  host.hard_processes = HardLimit(RLIMIT_NPROC);
+  host.hard_processes = SmallerLimit(HardLimit(RLIMIT_NPROC), PidMax());
   host.runc = FindRunc();
   return host;
 }
@@ -154,18 +168,21 @@ std::string LimitLack(LauncherKind kind, const EngineInfo& info) {
            "here; run the test on Linux with Docker Engine, or use the cgroup launcher";
   }
   if (info.remote) {
-    return name + " is a client of another machine whose cgroups cannot be read from here; run "
+    return name +
+           " is a client of another machine whose cgroups cannot be read from here; run "
            "the test on that machine, or use the cgroup launcher";
   }
   if (info.rootless && info.cgroup_version == 1) {
-    return fmt::format("rootless {} cannot set limits on cgroup v1; boot with cgroup v2 "
-                       "(systemd.unified_cgroup_hierarchy=1), run as root, or use another launcher",
-                       name);
+    return fmt::format(
+        "rootless {} cannot set limits on cgroup v1; boot with cgroup v2 "
+        "(systemd.unified_cgroup_hierarchy=1), run as root, or use another launcher",
+        name);
   }
   if (info.cgroup_driver == "none") {
-    return fmt::format("{} ignores limits because its cgroup driver is \"none\" (rootless without "
-                       "systemd); start it in a systemd user session, or run as root",
-                       name);
+    return fmt::format(
+        "{} ignores limits because its cgroup driver is \"none\" (rootless without "
+        "systemd); start it in a systemd user session, or run as root",
+        name);
   }
   const auto& controllers = info.controllers;
   if (kind == LauncherKind::kPodman && info.rootless &&
@@ -208,16 +225,19 @@ Engine AdaptPodman(EngineInfo info, const EngineHost& host) {
 Engine OpenEngine(LauncherKind kind) {
   static std::mutex mutex;
   static std::map<std::string, Engine> known;
-  const std::string key = std::string(LauncherName(kind)) + " " +
-                          Environment(kind == LauncherKind::kDocker ? "DOCKER_HOST"
-                                                                    : "CONTAINER_HOST");
-  const std::lock_guard lock(mutex);
-  if (const auto found = known.find(key); found != known.end()) return found->second;
+  const std::string key =
+      std::string(LauncherName(kind)) + " " +
+      Environment(kind == LauncherKind::kDocker ? "DOCKER_HOST" : "CONTAINER_HOST");
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = known.find(key); found != known.end()) return found->second;
+  }
   RequireCommand(kind);
   const Engine engine = kind == LauncherKind::kDocker ? OpenDocker() : OpenPodman();
   if (const std::string lack = LimitLack(kind, engine.info); !lack.empty()) {
     throw Error(ErrorCode::kUnsupported, lack);
   }
+  const std::lock_guard lock(mutex);
   known.emplace(key, engine);
   return engine;
 }

@@ -16,7 +16,8 @@ struct EngineHost {
   bool hybrid_cgroups = false;   // controllers on v1, and a v2 tree beside them
   bool systemd_runs = false;     // as PID 1
   bool may_raise_limits = true;  // CAP_SYS_RESOURCE
-  // Own hard limits. Absent: -1, unlimited. Source: getrlimit(2).
+  // Hard limits that podman's children can have. Absent: -1, unlimited. Source: getrlimit(2) and
+  // /proc/sys/kernel/pid_max.
   long long hard_open_files = -1;
   long long hard_processes = -1;
   std::string runc;  // its path. Absent: empty, not installed
@@ -36,7 +37,8 @@ struct Engine {
   std::string version() const;
   // The whole argument vector of one call.
   std::vector<std::string> Argv(const std::vector<std::string>& call) const;
-  CommandResult Call(const std::vector<std::string>& call, const CommandOptions& options = {}) const;
+  CommandResult Call(const std::vector<std::string>& call,
+                     const CommandOptions& options = {}) const;
 };
 
 // Finds the engine and asks it whether limits can hold there. A success is remembered for this

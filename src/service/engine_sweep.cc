@@ -1,6 +1,10 @@
 #include "service/engine_sweep.h"
 
+#include <fmt/format.h>
+
+#include <future>
 #include <string_view>
+#include <utility>
 
 #include "base/text.h"
 #include "service/engine_command.h"
@@ -16,14 +20,25 @@ constexpr auto kQuickly = std::chrono::seconds(10);
 std::vector<std::string> List(const Engine& engine, const std::vector<std::string>& what,
                               const std::string& format) {
   std::vector<std::string> call = what;
-  for (const std::string& label : OwnLabels()) {
-    // Any owner, but only of this PID namespace.
-    const bool owner = label.rfind(kOwnerLabel, 0) == 0;
-    call.insert(call.end(), {"--filter", "label=" + (owner ? std::string(kOwnerLabel) : label)});
-  }
-  call.insert(call.end(), {"--format", format});
+  call.insert(call.end(), {"--filter", fmt::format("label={}", kOwnerLabel), "--format", format});
   const CommandResult result = engine.Call(call, {.deadline = kQuickly});
   return result.ok() ? DeadNames(result.out) : std::vector<std::string>();
+}
+
+std::vector<EngineLeftover> FindIn(LauncherKind kind) {
+  std::vector<EngineLeftover> found;
+  try {
+    const Engine engine = OpenEngine(kind);
+    for (auto& name : List(engine, {"ps", "--all"}, "{{.Names}}")) {
+      found.push_back({kind, false, std::move(name)});
+    }
+    for (auto& name : List(engine, {"images"}, "{{.Repository}}")) {
+      found.push_back({kind, true, std::move(name)});
+    }
+  } catch (const std::exception&) {
+    // Not usable here: nothing of ours can be in it that this process could remove.
+  }
+  return found;
 }
 
 bool Remove(const EngineLeftover& leftover) {
@@ -55,20 +70,10 @@ std::vector<std::string> DeadNames(const std::string& listing) {
 }
 
 std::vector<EngineLeftover> FindEngineLeftovers() {
-  std::vector<EngineLeftover> found;
-  for (const LauncherKind kind : {LauncherKind::kDocker, LauncherKind::kPodman}) {
-    try {
-      const Engine engine = OpenEngine(kind);
-      for (const auto& name : List(engine, {"ps", "--all"}, "{{.Names}}")) {
-        found.push_back({kind, false, name});
-      }
-      for (const auto& name : List(engine, {"images"}, "{{.Repository}}")) {
-        found.push_back({kind, true, name});
-      }
-    } catch (const std::exception&) {
-      // Not usable here: nothing of ours can be in it that this process could remove.
-    }
-  }
+  // Side by side: an engine takes a good part of a second to answer.
+  auto podman = std::async(std::launch::async, [] { return FindIn(LauncherKind::kPodman); });
+  std::vector<EngineLeftover> found = FindIn(LauncherKind::kDocker);
+  for (EngineLeftover& leftover : podman.get()) found.push_back(std::move(leftover));
   return found;
 }
 

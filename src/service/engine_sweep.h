@@ -19,8 +19,8 @@ struct EngineLeftover {
   std::string ToString() const;
 };
 
-// Those of the dead owners of this PID namespace, in all engines that answer. The engine that is
-// missing or does not answer is skipped. Errors: none.
+// Those of dead owners, in all engines that answer; an engine that is missing or does not answer is
+// skipped. Errors: none.
 std::vector<EngineLeftover> FindEngineLeftovers();
 
 // The names in the output of `ps` or `images` whose owner, which is part of the name, is dead.

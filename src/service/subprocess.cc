@@ -84,7 +84,8 @@ class ChildSetup {
     for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
       const std::string_view text = *entry;
       const std::string name(text.substr(0, text.find('=')));
-      if (options.env.count(name) == 0 && options.unset.count(name) == 0) strings_.emplace_back(text);
+      if (options.env.count(name) == 0 && options.unset.count(name) == 0)
+        strings_.emplace_back(text);
     }
     for (const auto& [name, value] : options.env) strings_.push_back(name + "=" + value);
     for (const std::string& text : strings_) pointers_.push_back(text.c_str());
@@ -214,7 +215,7 @@ CommandResult RunCommand(const std::vector<std::string>& argv, const CommandOpti
   return result;
 }
 
-std::string LastLines(const std::string& text, int lines) {
+std::string LastLinesOnOne(const std::string& text, int lines) {
   std::string out;
   std::string_view rest = text;
   while (lines > 0 && !rest.empty()) {
@@ -242,7 +243,7 @@ std::string CommandResult::Describe() const {
   } else if (exit_code) {
     how = fmt::format("{} with status {}", *exit_code == 0 ? "ended" : "failed", *exit_code);
   }
-  const std::string reason = LastLines(err.empty() ? out : err, 5);
+  const std::string reason = LastLinesOnOne(err.empty() ? out : err, 5);
   return command + " " + how + (reason.empty() ? "" : ": " + reason);
 }
 

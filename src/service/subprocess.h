@@ -51,6 +51,6 @@ struct CommandResult {
 CommandResult RunCommand(const std::vector<std::string>& argv, const CommandOptions& options = {});
 
 // The last `lines` non-empty lines, joined with "; ", at most 600 characters.
-std::string LastLines(const std::string& text, int lines);
+std::string LastLinesOnOne(const std::string& text, int lines);
 
 }  // namespace throttletest::internal
