@@ -279,6 +279,7 @@ void Dispatcher::Interrupt() {
     ++first_flight_;
   }
   waiting_.clear();
+  prepare_at_ns_ = kNever;
   pool_.DropUnfinished();
   for (; !pacer_->finished(); pacer_->Advance()) {
     const std::int64_t first = pacer_->batch() * batch_size_;
