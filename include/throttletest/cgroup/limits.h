@@ -41,7 +41,7 @@ struct Limits {
 // Units: microseconds. Absent: an empty quota means unlimited (a period may still be set).
 // Source: v2 cpu.max and cpu.max.burst; v1 cpu.cfs_quota_us, cpu.cfs_period_us, cpu.cfs_burst_us.
 struct CpuBandwidth {
-  std::optional<std::chrono::microseconds> quota;
+  std::optional<std::chrono::microseconds> quota = {};
   std::chrono::microseconds period = std::chrono::milliseconds(100);
   std::chrono::microseconds burst{0};
 
@@ -55,10 +55,10 @@ struct CpuBandwidth {
 // Validated limits in the kernel's units: what a launcher sets and what is expected on reading
 // back.
 struct ResolvedLimits {
-  CpuBandwidth cpu;
-  std::optional<CpuSet> cpuset;             // Absent: not restricted.
-  std::optional<ByteSize> memory;           // Absent: not limited.
-  std::optional<ByteSize> memory_and_swap;  // Absent: not limited or no memory limit.
+  CpuBandwidth cpu = {};
+  std::optional<CpuSet> cpuset = {};             // Absent: not restricted.
+  std::optional<ByteSize> memory = {};           // Absent: not limited.
+  std::optional<ByteSize> memory_and_swap = {};  // Absent: not limited or no memory limit.
 
   friend bool operator==(const ResolvedLimits&, const ResolvedLimits&) = default;
 };

@@ -27,22 +27,22 @@ struct BandwidthCounters {
   std::int64_t periods = 0;
   std::int64_t throttled_periods = 0;
   std::chrono::nanoseconds throttled_time{0};  // summed over CPUs; may exceed wall time
-  std::optional<std::int64_t> bursts;          // Absent: kernel older than 5.16.
-  std::optional<std::chrono::nanoseconds> burst_time;
+  std::optional<std::int64_t> bursts = {};     // Absent: kernel older than 5.16.
+  std::optional<std::chrono::nanoseconds> burst_time = {};
 
   friend bool operator==(const BandwidthCounters&, const BandwidthCounters&) = default;
 };
 
 // One level of the ancestor chain of the cpu controller.
 struct CpuLevel {
-  std::string path;  // relative to the mount, e.g. "/docker/3f..."
+  std::string path = {};  // relative to the mount, e.g. "/docker/3f..."
   std::uint64_t inode = 0;
   // Absent: the level has no bandwidth files (the root, or the controller is not enabled here).
-  std::optional<CpuBandwidth> bandwidth;
-  std::optional<BandwidthCounters> counters;
+  std::optional<CpuBandwidth> bandwidth = {};
+  std::optional<BandwidthCounters> counters = {};
   // Time this level was held by its own or any ancestor's quota, summed over CPUs.
   // Absent: kernel older than 6.6 or controller off. Source: cpu.stat.local.
-  std::optional<std::chrono::nanoseconds> held_time;
+  std::optional<std::chrono::nanoseconds> held_time = {};
 
   friend bool operator==(const CpuLevel&, const CpuLevel&) = default;
 };
@@ -50,14 +50,14 @@ struct CpuLevel {
 // Memory figures of the leaf cgroup; the limits are the smallest of the leaf and its ancestors.
 // Units: bytes and event counts.
 struct MemoryCounters {
-  std::optional<std::int64_t> current;  // v2 memory.current, v1 memory.usage_in_bytes
-  std::optional<std::int64_t> peak;     // v2 memory.peak (5.19+), v1 memory.max_usage_in_bytes
-  std::optional<ByteSize> limit;        // Unlimited() when there is none; v2 memory.max
-  std::string limit_path;               // the level that sets `limit`; empty when unlimited
+  std::optional<std::int64_t> current = {};  // v2 memory.current, v1 memory.usage_in_bytes
+  std::optional<std::int64_t> peak = {};     // v2 memory.peak (5.19+), v1 memory.max_usage_in_bytes
+  std::optional<ByteSize> limit = {};        // Unlimited() when there is none; v2 memory.max
+  std::string limit_path;                    // the level that sets `limit`; empty when unlimited
   // Memory plus swap at that level. Absent: swap is not accounted on this machine.
   // Source: v1 memory.memsw.limit_in_bytes, v2 memory.max + memory.swap.max.
-  std::optional<ByteSize> swap_limit;
-  std::optional<std::int64_t> oom_kills;  // v2 memory.events oom_kill, v1 memory.oom_control
+  std::optional<ByteSize> swap_limit = {};
+  std::optional<std::int64_t> oom_kills = {};  // v2 memory.events oom_kill, v1 memory.oom_control
 
   friend bool operator==(const MemoryCounters&, const MemoryCounters&) = default;
 };
@@ -65,10 +65,10 @@ struct MemoryCounters {
 // Total stall time so far. Absent: pressure information is off or not built into this kernel.
 // Units: wall time. Source: cpu.pressure, memory.pressure, "total=" of the some and full lines.
 struct PressureCounters {
-  std::optional<std::chrono::nanoseconds> cpu_some;
-  std::optional<std::chrono::nanoseconds> cpu_full;
-  std::optional<std::chrono::nanoseconds> memory_some;
-  std::optional<std::chrono::nanoseconds> memory_full;
+  std::optional<std::chrono::nanoseconds> cpu_some = {};
+  std::optional<std::chrono::nanoseconds> cpu_full = {};
+  std::optional<std::chrono::nanoseconds> memory_some = {};
+  std::optional<std::chrono::nanoseconds> memory_full = {};
 
   friend bool operator==(const PressureCounters&, const PressureCounters&) = default;
 };
@@ -83,7 +83,7 @@ struct EffectiveCpuLimit {
   // The bandwidth of the level with the smallest quota, whether or not it is what bounds. Absent:
   // no quota is in force on any visible level ("no CPU quota in force", which is not 0 %
   // throttled).
-  std::optional<CpuBandwidth> quota;
+  std::optional<CpuBandwidth> quota = {};
   std::string quota_path;
   bool ancestors_hidden = false;  // levels above the mount's root could not be read
 
@@ -94,10 +94,10 @@ struct EffectiveCpuLimit {
 struct Snapshot {
   std::chrono::steady_clock::time_point time;
   std::vector<CpuLevel> cpu;  // leaf first, then its ancestors up to the visible root
-  std::optional<std::chrono::nanoseconds> usage;   // CPU time incl. descendants
-  std::optional<std::chrono::nanoseconds> user;    // v2 only
-  std::optional<std::chrono::nanoseconds> system;  // v2 only
-  std::optional<CpuSet> cpuset;  // effective cpuset. Absent: cpuset controller not available.
+  std::optional<std::chrono::nanoseconds> usage = {};   // CPU time incl. descendants
+  std::optional<std::chrono::nanoseconds> user = {};    // v2 only
+  std::optional<std::chrono::nanoseconds> system = {};  // v2 only
+  std::optional<CpuSet> cpuset = {};  // effective cpuset. Absent: cpuset controller not available.
   std::string cpuset_path;
   CpuSet online;
   bool ancestors_hidden = false;
