@@ -91,14 +91,8 @@ class CgroupInstance final : public Instance {
   std::string version() const override { return VersionText(own_.location()); }
 
   ExitReport Peek() const override {
-    ExitReport report;
-    if (const auto end = child_->End()) {
-      report.exit_code = end->exit_code;
-      report.signal = end->signal;
-    }
-    report.oom_kills = OomKills();
-    report.logs = Logs();
-    return report;
+    const std::lock_guard lock(stop_mutex_);
+    return stopped_ ? *stopped_ : Look();
   }
 
   void Apply(const ResolvedLimits& limits) override {
@@ -116,6 +110,17 @@ class CgroupInstance final : public Instance {
   }
 
  private:
+  ExitReport Look() const {
+    ExitReport report;
+    if (const auto end = child_->End()) {
+      report.exit_code = end->exit_code;
+      report.signal = end->signal;
+    }
+    report.oom_kills = OomKills();
+    report.logs = Logs();
+    return report;
+  }
+
   // The figure is read through descriptors, so it is there until the cgroup is removed.
   std::optional<std::int64_t> OomKills() const {
     try {
@@ -133,7 +138,7 @@ class CgroupInstance final : public Instance {
     child_->Kill();
     child_->Wait(std::chrono::seconds(5));
     logs_.Stop();
-    ExitReport report = Peek();
+    ExitReport report = Look();
     report.stopped_by_us = was_running;
     if (const std::string left = own_.Remove(); !left.empty()) {
       report.logs += fmt::format("\n[throttletest: not removed yet: {}]\n", left);
@@ -167,7 +172,7 @@ class CgroupInstance final : public Instance {
   LogTail logs_;
   std::optional<Cgroup> cgroup_;
   std::unique_ptr<ChildProcess> child_;
-  std::mutex stop_mutex_;
+  mutable std::mutex stop_mutex_;
   std::optional<ExitReport> stopped_;
 };
 

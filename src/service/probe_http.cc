@@ -43,6 +43,8 @@ std::string Explain(httplib::Error error, const ReadinessTarget& target) {
   switch (error) {
     case httplib::Error::Connection:
       return where + ": connection refused";
+    case httplib::Error::Write:
+      return where + ": connection closed before the request was sent";
     case httplib::Error::Read:
       return fmt::format("{}: no complete answer within {}", where, ToString(target.patience));
     default:

@@ -1,0 +1,149 @@
+// Whatever way a test process dies, nothing of its services is left.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <thread>
+
+#include "service/watcher.h"
+#include "service_support.h"
+#include "support/temp_tree.h"
+
+namespace throttletest::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+using ::testing::IsEmpty;
+
+// A running owner_program.
+struct Owner {
+  pid_t pid = 0;
+  pid_t service = 0;
+  FILE* out = nullptr;
+};
+
+Owner StartOwner(const char* way) {
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) return {};
+  Owner owner{.pid = ::fork()};
+  if (owner.pid == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ::execl(OWNER_PROGRAM, OWNER_PROGRAM, way, nullptr);
+    ::_exit(127);
+  }
+  ::close(ends[1]);
+  owner.out = ::fdopen(ends[0], "r");
+  int service = 0;
+  if (std::fscanf(owner.out, "ready %d", &service) == 1) owner.service = service;
+  return owner;
+}
+
+// True once `gone` holds; polls for ten seconds.
+template <typename Gone>
+bool Soon(const Gone& gone) {
+  const auto end = steady_clock::now() + seconds(10);
+  while (!gone()) {
+    if (steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  return true;
+}
+
+class OwnerDeath : public ::testing::TestWithParam<std::pair<const char*, int>> {
+ protected:
+  void SetUp() override {
+    if (const auto lack = internal::CgroupLauncherLack(); !lack.empty()) GTEST_SKIP() << lack;
+  }
+};
+
+TEST_P(OwnerDeath, C101LeavesNothing) {
+  const auto [way, signal] = GetParam();
+  const Owner owner = StartOwner(way);
+  ASSERT_GT(owner.service, 0);
+  if (signal != 0) {
+    EXPECT_THAT(CgroupsOf(owner.pid), ::testing::Not(IsEmpty()));
+    ::kill(owner.pid, signal);
+  }
+  int status = 0;
+  ::waitpid(owner.pid, &status, 0);
+  EXPECT_TRUE(Soon([&] { return !ProcessLives(owner.service); }));
+  EXPECT_TRUE(Soon([&] { return CgroupsOf(owner.pid).empty(); }));
+  // Nobody holds its output open: a pipe to ctest must end with the test process.
+  while (const int c = std::fgetc(owner.out)) {
+    if (c == EOF) break;
+  }
+  std::fclose(owner.out);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, OwnerDeath,
+    ::testing::Values(std::pair("wait", SIGKILL), std::pair("wait", SIGINT),
+                      std::pair("wait", SIGTERM), std::pair("wait", SIGHUP), std::pair("exit", 0),
+                      std::pair("_exit", 0), std::pair("abort", 0), std::pair("throw", 0)),
+    [](const auto& test) {
+      std::string name = test.param.first;
+      if (test.param.second != 0) name += ::sigabbrev_np(test.param.second);
+      std::erase(name, '_');
+      return name + std::to_string(test.index);
+    });
+
+TEST(Watcher, RunsCommandsOnceTheOwnerIsDead) {
+  const testing_support::TempTree tree;
+  const pid_t owner = ::fork();
+  if (owner == 0) {
+    const auto ticket = internal::Watcher::Guard({.commands = {{"touch", tree.Path("cleaned")}}});
+    auto released = internal::Watcher::Guard({.commands = {{"touch", tree.Path("released")}}});
+    released.Release();
+    ::kill(::getpid(), SIGKILL);
+  }
+  ::waitpid(owner, nullptr, 0);
+  EXPECT_TRUE(Soon([&] { return tree.Exists("cleaned"); }));
+  EXPECT_FALSE(tree.Exists("released"));
+}
+
+TEST(Watcher, IsReplacedWhenItWasKilled) {
+  auto first = internal::Watcher::Guard({.commands = {{"true"}}});
+  const pid_t before = internal::Watcher::ProcessId();
+  ASSERT_GT(before, 0);
+  ASSERT_EQ(::kill(before, SIGKILL), 0);
+  EXPECT_TRUE(Soon([&] { return !ProcessLives(before); }));
+  const auto second = internal::Watcher::Guard({.commands = {{"true"}}});
+  EXPECT_NE(internal::Watcher::ProcessId(), before);
+  EXPECT_TRUE(ProcessLives(internal::Watcher::ProcessId()));
+}
+
+TEST(Watcher, IsNotAChildOfTheTest) {
+  const auto ticket = internal::Watcher::Guard({.commands = {{"true"}}});
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+TEST(CgroupSweep, C101RemovesWhatDeadOwnersLeft) {
+  if (const auto lack = internal::CgroupLauncherLack(); !lack.empty()) GTEST_SKIP() << lack;
+  const auto own = LocateCgroup(::getpid());
+  internal::Owner dead = internal::Owner::Self();
+  dead.start_ticks -= 1;  // an earlier process with our number
+  const std::string parent = own.cpu->directory() + "/throttletest-";
+  const std::string left = parent + dead.ToString() + "-1";
+  const std::string ours = parent + internal::Owner::Self().ToString() + "-999";
+  std::filesystem::create_directory(left);
+  std::filesystem::create_directory(left + "/below");
+  std::filesystem::create_directory(ours);
+  EXPECT_THAT(internal::FindCgroupLeftovers(), ::testing::Contains(left));
+  EXPECT_THAT(internal::SweepCgroupLeftovers(), ::testing::Contains(left));
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_TRUE(std::filesystem::exists(ours)) << "the living are left alone";
+  ::rmdir(ours.c_str());
+}
+
+}  // namespace
+}  // namespace throttletest::test
