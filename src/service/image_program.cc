@@ -40,8 +40,8 @@ template <typename Header, typename Segment>
 std::optional<std::string> Interpreter(std::ifstream& file, const std::string& path) {
   const auto header = ReadAt<Header>(file, 0, path);
   for (unsigned i = 0; i < header.e_phnum; ++i) {
-    const auto segment = ReadAt<Segment>(
-        file, header.e_phoff + std::uint64_t{i} * header.e_phentsize, path);
+    const auto segment =
+        ReadAt<Segment>(file, header.e_phoff + std::uint64_t{i} * header.e_phentsize, path);
     if (segment.p_type != PT_INTERP) continue;
     constexpr std::uint64_t kLongestPath = 4096;
     if (segment.p_filesz < 2 || segment.p_filesz > kLongestPath) {

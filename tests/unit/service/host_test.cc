@@ -1,0 +1,125 @@
+#include "throttletest/service/host.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "service/host_checks.h"
+#include "support/temp_tree.h"
+
+namespace throttletest::internal {
+namespace {
+
+using Status = HostFinding::Status;
+using ::testing::HasSubstr;
+using testing_support::TempTree;
+
+ControllerLocation At(CgroupVersion version, const std::string& mount) {
+  return {
+      .version = version, .mount_point = mount, .relative_path = "/own", .ancestors_hidden = false};
+}
+
+TEST(HostController, IsToldWithItsVersionAndPlace) {
+  const auto finding = ControllerFinding("cpu", true, At(CgroupVersion::kV1, "/sys/fs/cgroup/cpu"));
+  EXPECT_EQ(finding.topic, "cgroup cpu");
+  EXPECT_EQ(finding.status, Status::kOk);
+  EXPECT_EQ(finding.detail, "v1 at /sys/fs/cgroup/cpu, this process in /own");
+  EXPECT_EQ(finding.advice, "");
+}
+
+TEST(HostController, ThatIsMissingHasAdvice) {
+  EXPECT_EQ(ControllerFinding("cpu", true, std::nullopt).status, Status::kLack);
+  EXPECT_EQ(ControllerFinding("memory", false, std::nullopt).status, Status::kWarning);
+  EXPECT_THAT(ControllerFinding("cpu", true, std::nullopt).advice, HasSubstr("Delegate="));
+}
+
+TEST(HostController, HiddenAncestorsAreAWarning) {
+  auto location = At(CgroupVersion::kV2, "/sys/fs/cgroup");
+  location.ancestors_hidden = true;
+  EXPECT_EQ(ControllerFinding("cpu", true, location).status, Status::kWarning);
+}
+
+TEST(HostPermission, DependsOnTheCpuControllersFolder) {
+  const TempTree tree;
+  tree.Mkdir("cg/own");
+  CgroupLocation location;
+  EXPECT_EQ(PermissionFinding(location).status, Status::kLack);
+  location.cpu = At(CgroupVersion::kV2, "/cg");
+  EXPECT_EQ(PermissionFinding(location, tree.root()).status, Status::kOk);
+  location.cpu->relative_path = "/none";
+  EXPECT_EQ(PermissionFinding(location, tree.root()).status, Status::kWarning);
+  EXPECT_THAT(PermissionFinding(location, tree.root()).advice, HasSubstr("systemd-run --user"));
+}
+
+TEST(HostLauncher, ALackIsSplitIntoFindingAndWayOut) {
+  const auto finding = LauncherFinding("docker", "docker does not answer; start its daemon", "");
+  EXPECT_EQ(finding.status, Status::kLack);
+  EXPECT_EQ(finding.detail, "docker does not answer");
+  EXPECT_EQ(finding.advice, "start its daemon");
+  EXPECT_EQ(LauncherFinding("docker", "", "docker 1.2").detail, "docker 1.2");
+}
+
+TEST(HostCores, AnUnlimitedProcessIsFine) {
+  EXPECT_EQ(CoresFinding(CpuSet({0, 1}), CpuSet({0, 1}), EffectiveCpuLimit{}).status, Status::kOk);
+}
+
+TEST(HostCores, C183AnOwnLimitIsAWarning) {
+  EffectiveCpuLimit own;
+  own.quota = CpuBandwidth{.quota = std::chrono::milliseconds(50)};
+  own.quota_path = "/ci";
+  const auto finding = CoresFinding(CpuSet({0, 1}), CpuSet({0, 1}), own);
+  EXPECT_EQ(finding.status, Status::kWarning);
+  EXPECT_THAT(finding.detail, HasSubstr("50 ms per 100 ms"));
+  EXPECT_THAT(finding.detail, HasSubstr("/ci"));
+}
+
+TEST(HostCores, FewerUsableCpusAreAWarning) {
+  const auto finding = CoresFinding(CpuSet({0, 1, 2, 3}), CpuSet({0}), std::nullopt);
+  EXPECT_EQ(finding.status, Status::kWarning);
+  EXPECT_EQ(finding.detail, "4 online, this process may use 1 (0)");
+}
+
+TEST(HostCores, ASingleCpuIsAWarning) {
+  EXPECT_EQ(CoresFinding(CpuSet({0}), CpuSet({0}), std::nullopt).status, Status::kWarning);
+}
+
+TEST(HostSwap, IsOnWhereTheFileIs) {
+  const TempTree tree;
+  CgroupLocation location;
+  EXPECT_EQ(SwapFinding(location, tree.root()).status, Status::kWarning);
+  location.memory = At(CgroupVersion::kV2, "/cg");
+  tree.Write("cg/own/memory.max", "max\n");
+  EXPECT_EQ(SwapFinding(location, tree.root()).status, Status::kWarning);
+  tree.Write("cg/own/child/memory.swap.max", "max\n");
+  EXPECT_EQ(SwapFinding(location, tree.root()).status, Status::kOk);
+}
+
+TEST(HostPressure, IsNotThereWhereReadingFails) {
+  const TempTree tree;
+  EXPECT_EQ(PressureFinding(tree.root()).status, Status::kWarning);
+  tree.Write("pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1\n");
+  EXPECT_EQ(PressureFinding(tree.root()).status, Status::kOk);
+}
+
+TEST(HostSlice, IsReadInMicroseconds) {
+  const TempTree tree;
+  EXPECT_EQ(SliceFinding(tree.root()).status, Status::kWarning);
+  tree.Write("sys/kernel/sched_cfs_bandwidth_slice_us", "5000\n");
+  EXPECT_EQ(SliceFinding(tree.root()).detail, "5 ms");
+}
+
+TEST(HostLeftovers, AreNamed) {
+  EXPECT_EQ(LeftoversFinding({}).status, Status::kOk);
+  const auto finding = LeftoversFinding({"docker container a", "/sys/fs/cgroup/b"});
+  EXPECT_EQ(finding.status, Status::kWarning);
+  EXPECT_EQ(finding.detail, "docker container a, /sys/fs/cgroup/b");
+}
+
+TEST(HostReport, OneUsableLauncherIsEnough) {
+  HostReport report;
+  EXPECT_FALSE(report.can_measure());
+  report.usable_launchers = {"cgroup"};
+  EXPECT_TRUE(report.can_measure());
+}
+
+}  // namespace
+}  // namespace throttletest::internal
