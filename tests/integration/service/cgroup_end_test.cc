@@ -100,8 +100,7 @@ TEST_F(CgroupEnd, C099AChildsOomShowsAlthoughTheServiceLives) {
   EXPECT_EQ(service->cgroup().Read().memory.oom_kills, 1);
   const ExitReport report = service->Stop();
   EXPECT_EQ(report.oom_kills, 1);
-  EXPECT_EQ(report.ToString(),
-            "ran until it was stopped, a process of it was OOM-killed (1 kill)");
+  EXPECT_EQ(report.ToString(), "ran until it was stopped, a process of it was OOM-killed (1 kill)");
 }
 
 TEST_F(CgroupEnd, TheSmallestMemoryLimitHoldsAProgram) {
@@ -168,8 +167,8 @@ TEST_F(CgroupEnd, TheServiceHasNoDescriptorsOfOurs) {
   ASSERT_EQ(::pipe(leak), 0);  // on purpose without O_CLOEXEC
   const auto service = StartService(Toy({"--port={port}"}));
   std::vector<std::string> open;
-  for (const auto& entry : std::filesystem::directory_iterator(
-           "/proc/" + std::to_string(service->pid()) + "/fd")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(service->pid()) + "/fd")) {
     open.push_back(entry.path().filename());
   }
   EXPECT_THAT(open, ::testing::UnorderedElementsAre("0", "1", "2", "3")) << "3 is its socket";

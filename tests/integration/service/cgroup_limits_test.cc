@@ -27,10 +27,11 @@ class CgroupLimits : public ::testing::Test {
 };
 
 TEST_F(CgroupLimits, AreInForceWhenTheServiceIsReady) {
-  const auto service = StartService(
-      Toy({"--port={port}"}, {.quota = milliseconds(30), .period = milliseconds(60),
-                              .burst = milliseconds(10), .memory = 64_MiB,
-                              .memory_swap = 64_MiB}));
+  const auto service = StartService(Toy({"--port={port}"}, {.quota = milliseconds(30),
+                                                            .period = milliseconds(60),
+                                                            .burst = milliseconds(10),
+                                                            .memory = 64_MiB,
+                                                            .memory_swap = 64_MiB}));
   const Snapshot snapshot = service->cgroup().Read();
   ASSERT_FALSE(snapshot.cpu.empty());
   ASSERT_TRUE(snapshot.cpu[0].bandwidth.has_value());
@@ -57,8 +58,8 @@ TEST_F(CgroupLimits, C173ACpusetGetsMemoryNodesToo) {
 }
 
 TEST_F(CgroupLimits, C181WhatTheFirstInstructionsUseIsCounted) {
-  const auto service = StartService(Toy({"--burn=200", "--touch=48", "--port={port}"},
-                                        {.memory = 256_MiB}));
+  const auto service =
+      StartService(Toy({"--burn=200", "--touch=48", "--port={port}"}, {.memory = 256_MiB}));
   const Snapshot snapshot = service->cgroup().Read();
   ASSERT_TRUE(snapshot.usage.has_value());
   EXPECT_GE(*snapshot.usage, milliseconds(190));

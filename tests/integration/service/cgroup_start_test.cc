@@ -152,14 +152,13 @@ TEST_F(CgroupStart, C115ATakenPortIsReplacedByAnother) {
   internal::UniqueFd stranger;
   std::uint16_t taken = 0;
   ServiceSpec spec = Toy({"--sleep=300", "--port={port}"});
-  spec.ready =
-      CallableReady("answers", [&](const ReadinessTarget& target) {
-        if (taken == 0) {
-          taken = target.port;
-          stranger = Occupy(target.port);
-        }
-        return HttpReady("/").Try(target).empty();
-      }).Within(seconds(20));
+  spec.ready = CallableReady("answers", [&](const ReadinessTarget& target) {
+                 if (taken == 0) {
+                   taken = target.port;
+                   stranger = Occupy(target.port);
+                 }
+                 return HttpReady("/").Try(target).empty();
+               }).Within(seconds(20));
   const auto service = StartService(spec);
   ASSERT_TRUE(stranger.valid());
   EXPECT_NE(service->port(), taken);

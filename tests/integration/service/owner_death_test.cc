@@ -84,17 +84,17 @@ TEST_P(OwnerDeath, C101LeavesNothing) {
   std::fclose(owner.out);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Ways, OwnerDeath,
-    ::testing::Values(std::pair("wait", SIGKILL), std::pair("wait", SIGINT),
-                      std::pair("wait", SIGTERM), std::pair("wait", SIGHUP), std::pair("exit", 0),
-                      std::pair("_exit", 0), std::pair("abort", 0), std::pair("throw", 0)),
-    [](const auto& test) {
-      std::string name = test.param.first;
-      if (test.param.second != 0) name += ::sigabbrev_np(test.param.second);
-      std::erase(name, '_');
-      return name + std::to_string(test.index);
-    });
+INSTANTIATE_TEST_SUITE_P(Ways, OwnerDeath,
+                         ::testing::Values(std::pair("wait", SIGKILL), std::pair("wait", SIGINT),
+                                           std::pair("wait", SIGTERM), std::pair("wait", SIGHUP),
+                                           std::pair("exit", 0), std::pair("_exit", 0),
+                                           std::pair("abort", 0), std::pair("throw", 0)),
+                         [](const auto& test) {
+                           std::string name = test.param.first;
+                           if (test.param.second != 0) name += ::sigabbrev_np(test.param.second);
+                           std::erase(name, '_');
+                           return name + std::to_string(test.index);
+                         });
 
 TEST(Watcher, RunsCommandsOnceTheOwnerIsDead) {
   const testing_support::TempTree tree;
