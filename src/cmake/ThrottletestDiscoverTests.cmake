@@ -8,30 +8,45 @@
 #   LABELS throttletest                      plus those given: `ctest -L throttletest`, `ctest -LE throttletest`
 #   TIMEOUT 300                              a test that hangs ends the run, and with it its service
 #
-# Values given in PROPERTIES win over these.
+# Values given in PROPERTIES win over these, and may be lists.
 include_guard(GLOBAL)
 include(GoogleTest)
 
 function(throttletest_discover_tests target)
-  cmake_parse_arguments(PARSE_ARGV 1 DISCOVER "" "TIMEOUT;DISCOVERY_TIMEOUT" "LABELS;PROPERTIES")
+  cmake_parse_arguments(PARSE_ARGV 1 DISCOVER "" "TIMEOUT;DISCOVERY_TIMEOUT;TEST_LIST" "LABELS;PROPERTIES")
   if(NOT TARGET ${target})
     message(FATAL_ERROR "throttletest_discover_tests: there is no target \"${target}\"")
   endif()
-  if(NOT DISCOVER_TIMEOUT)
+  if(NOT DEFINED DISCOVER_TIMEOUT)
     set(DISCOVER_TIMEOUT 300)
   endif()
-  if(NOT DISCOVER_DISCOVERY_TIMEOUT)
+  if(NOT DEFINED DISCOVER_DISCOVERY_TIMEOUT)
     set(DISCOVER_DISCOVERY_TIMEOUT 60)
   endif()
-  # Escaped so that the list reaches ctest as one value.
-  list(JOIN DISCOVER_LABELS "\\;" more_labels)
-  set(labels throttletest)
-  if(more_labels)
-    string(APPEND labels "\\;${more_labels}")
+  if(NOT DEFINED DISCOVER_TEST_LIST)
+    set(DISCOVER_TEST_LIST ${target}_TESTS)
   endif()
-  gtest_discover_tests(${target}
-    DISCOVERY_TIMEOUT ${DISCOVER_DISCOVERY_TIMEOUT}
-    ${DISCOVER_UNPARSED_ARGUMENTS}
-    PROPERTIES RUN_SERIAL ON RESOURCE_LOCK throttletest LABELS "${labels}" TIMEOUT ${DISCOVER_TIMEOUT}
-               ${DISCOVER_PROPERTIES})
+  gtest_discover_tests(${target} ${DISCOVER_UNPARSED_ARGUMENTS}
+    TEST_LIST ${DISCOVER_TEST_LIST} DISCOVERY_TIMEOUT ${DISCOVER_DISCOVERY_TIMEOUT})
+
+  # Properties are set in a file of our own that ctest reads after the list of tests: gtest_discover_tests
+  # would tear a value that is a list, such as two labels, into several arguments.
+  set(properties RUN_SERIAL ON RESOURCE_LOCK throttletest TIMEOUT ${DISCOVER_TIMEOUT})
+  list(JOIN DISCOVER_LABELS "\\;" more_labels)
+  if(more_labels)
+    list(APPEND properties LABELS "throttletest\\;${more_labels}")
+  else()
+    list(APPEND properties LABELS throttletest)
+  endif()
+  set(quoted)
+  foreach(word IN LISTS properties DISCOVER_PROPERTIES)
+    string(APPEND quoted " [==[${word}]==]")
+  endforeach()
+  set(file "${CMAKE_CURRENT_BINARY_DIR}/${target}_throttletest_properties.cmake")
+  file(GENERATE OUTPUT "${file}" CONTENT
+"if(${DISCOVER_TEST_LIST})
+  set_tests_properties(\${${DISCOVER_TEST_LIST}} PROPERTIES${quoted})
+endif()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${file}")
 endfunction()

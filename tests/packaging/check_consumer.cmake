@@ -1,4 +1,5 @@
 # Runs the tests of a consumer's build and looks at how throttletest_discover_tests registered them.
+cmake_minimum_required(VERSION 3.25)
 get_filename_component(bin_dir "${CMAKE_COMMAND}" DIRECTORY)
 execute_process(COMMAND "${bin_dir}/ctest" --output-on-failure WORKING_DIRECTORY "${BUILD_DIR}"
   COMMAND_ERROR_IS_FATAL ANY)
@@ -21,7 +22,8 @@ foreach(test RANGE ${last_test})
     list(APPEND found "${name}=${value}")
   endforeach()
   foreach(wanted "RUN_SERIAL=ON" [=[RESOURCE_LOCK=["throttletest"]]=]
-      [=[LABELS=["throttletest","budget","nightly"]]=] "TIMEOUT=77.0")
+      [=[LABELS=["budget","nightly","throttletest"]]=] "TIMEOUT=77.0"
+      [=[ENVIRONMENT=["FIRST=1","SECOND=2"]]=])
     if(NOT wanted IN_LIST found)
       message(SEND_ERROR "test ${test} lacks ${wanted}: ${found}")
     endif()

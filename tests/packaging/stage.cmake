@@ -1,4 +1,5 @@
 # Installs the build into an empty prefix and looks at what is there.
+cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE "${STAGE}")
 execute_process(COMMAND "${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${STAGE}"
   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
