@@ -51,9 +51,11 @@ TEST(OpenLoop, C123AFreezeIsSeenByEveryRequestMeantForIt) {
   EXPECT_EQ(result.planned, 200);
   EXPECT_EQ(result.ok, 200);
   const LatencySamples responses = result.ResponseTimes();
-  EXPECT_LT(responses.At(Percentile(40)), Latency(60ms));
-  EXPECT_NEAR(static_cast<double>(responses.At(Percentile(75)).value().count()), 500e6, 60e6);
-  EXPECT_NEAR(static_cast<double>(responses.At(Percentile(99)).value().count()), 980e6, 60e6);
+  // A generator that waits with the service would see one slow request and p75, p99 of 1 ms. The
+  // bounds above leave room for a busy machine; the exact figures are tested in simulated time.
+  EXPECT_GE(responses.At(Percentile(75)), Latency(480ms));
+  EXPECT_GE(responses.At(Percentile(99)), Latency(960ms));
+  EXPECT_LT(responses.At(Percentile(40)), responses.At(Percentile(75)));
 }
 
 TEST(OpenLoop, C125TimeoutsRankAsTheSlowest) {
