@@ -48,13 +48,15 @@ std::vector<OpenLevel> OpenChain(const ControllerLocation& location, const std::
       }
     }
     level.inode = InodeOf(level);
+    level.is_root = path == "/" && !location.ancestors_hidden;
     chain.push_back(std::move(level));
     if (path == "/") return chain;
   }
 }
 
-CpuLevelFiles::CpuLevelFiles(OpenLevel level, CgroupVersion version)
+CpuLevelFiles::CpuLevelFiles(OpenLevel level, CgroupVersion version, bool is_leaf)
     : level_(std::move(level)), version_(version) {
+  if (level_.is_root && !is_leaf) return;
   const bool v2 = version == CgroupVersion::kV2;
   stat_ = OpenFile(level_, "cpu.stat");
   stat_local_ = OpenFile(level_, "cpu.stat.local");
@@ -120,6 +122,7 @@ MemoryFiles::MemoryFiles(std::vector<OpenLevel> chain, CgroupVersion version)
   peak_ = OpenFile(leaf, v2 ? "memory.peak" : "memory.max_usage_in_bytes");
   events_ = OpenFile(leaf, v2 ? "memory.events" : "memory.oom_control");
   for (const OpenLevel& level : chain_) {
+    if (level.is_root) continue;
     Limit limit{level.path, OpenFile(level, v2 ? "memory.max" : "memory.limit_in_bytes"),
                 OpenFile(level, v2 ? "memory.swap.max" : "memory.memsw.limit_in_bytes")};
     if (limit.memory.is_open()) limits_.push_back(std::move(limit));

@@ -20,6 +20,7 @@ struct OpenLevel {
   std::string directory;  // as opened, for messages
   UniqueFd fd;
   std::uint64_t inode = 0;
+  bool is_root = false;  // of the whole hierarchy: it cannot be limited
 };
 
 // The leaf and its ancestors up to the mount's root, leaf first. The parents are reached from the
@@ -27,10 +28,11 @@ struct OpenLevel {
 // Errors: kCgroup, kPermission.
 std::vector<OpenLevel> OpenChain(const ControllerLocation& location, const std::string& fs_root);
 
-// The cpu controller's files of one level.
+// The cpu controller's files of one level. Those of a root above the leaf are not read: it has no
+// limit, and nearly every system call of a snapshot is one file.
 class CpuLevelFiles {
  public:
-  CpuLevelFiles(OpenLevel level, CgroupVersion version);
+  CpuLevelFiles(OpenLevel level, CgroupVersion version, bool is_leaf);
   CpuLevelFiles(CpuLevelFiles&& other) noexcept;
 
   const OpenLevel& level() const { return level_; }

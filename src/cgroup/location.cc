@@ -218,7 +218,7 @@ CgroupMode DetectCgroupMode(const std::string& proc_root, const std::string& /*f
 
 CpuSet OnlineCpus(const std::string& fs_root) {
   const std::string file = JoinPath(fs_root, "/sys/devices/system/cpu/online");
-  const CpuSet online = CpuSet::Parse(internal::ReadFile(file));
+  CpuSet online = CpuSet::Parse(internal::ReadFile(file));
   if (online.empty()) throw Error(ErrorCode::kCgroup, fmt::format("{} is empty", file));
   return online;
 }

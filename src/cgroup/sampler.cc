@@ -1,10 +1,10 @@
 #include "throttletest/cgroup/sampler.h"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <condition_variable>
+#include <ctime>
 #include <mutex>
 #include <optional>
 #include <thread>

@@ -32,7 +32,7 @@ struct Cgroup::State {
 
   void OpenUsage(const ControllerLocation& cpuacct, const std::string& fs_root);
   void OpenPressure(const ControllerLocation& unified, const std::string& fs_root);
-  // A v2 root stands for the whole machine, not for a service whose cpu cgroup is not a root.
+  // A root's counters are the whole machine's, not those of a service in a cpu cgroup of its own.
   bool DescribesService(const ControllerLocation& place) const;
   void RequirePresent() const;
   void ReadUsage(std::string& buffer, const CpuStat& leaf_stat, CpuStat& usage_out) const;
@@ -61,8 +61,8 @@ ControlFile OpenOnline(const std::string& fs_root) {
 }  // namespace
 
 bool Cgroup::State::DescribesService(const ControllerLocation& place) const {
-  return place.version == CgroupVersion::kV1 || place.relative_path != "/" ||
-         LeafOf(location).relative_path == "/";
+  const bool is_root = place.relative_path == "/" && !place.ancestors_hidden;
+  return !is_root || LeafOf(location).relative_path == "/";
 }
 
 void Cgroup::State::OpenUsage(const ControllerLocation& cpuacct, const std::string& fs_root) {
@@ -123,7 +123,7 @@ Cgroup Cgroup::Open(const CgroupLocation& location, const std::string& fs_root, 
   state->leaf = std::move(internal::OpenChain(leaf, fs_root).front());
   if (location.cpu) {
     for (OpenLevel& level : internal::OpenChain(*location.cpu, fs_root)) {
-      state->cpu.emplace_back(std::move(level), location.cpu->version);
+      state->cpu.emplace_back(std::move(level), location.cpu->version, state->cpu.empty());
     }
   }
   if (location.cpuacct) state->OpenUsage(*location.cpuacct, fs_root);
@@ -131,7 +131,7 @@ Cgroup Cgroup::Open(const CgroupLocation& location, const std::string& fs_root, 
   if (location.cpuset) {
     state->cpuset.emplace(internal::OpenChain(*location.cpuset, fs_root), location.cpuset->version);
   }
-  if (location.memory) {
+  if (location.memory && state->DescribesService(*location.memory)) {
     state->memory.emplace(internal::OpenChain(*location.memory, fs_root), location.memory->version);
   }
   state->online = OpenOnline(fs_root);

@@ -37,7 +37,7 @@ struct BandwidthCounters {
 struct CpuLevel {
   std::string path = {};  // relative to the mount, e.g. "/docker/3f..."
   std::uint64_t inode = 0;
-  // Absent: the level has no bandwidth files (the root, or the controller is not enabled here).
+  // Absent: the root, which cannot be limited, or the controller is not enabled here.
   std::optional<CpuBandwidth> bandwidth = {};
   std::optional<BandwidthCounters> counters = {};
   // Time this level was held by its own or any ancestor's quota, summed over CPUs.

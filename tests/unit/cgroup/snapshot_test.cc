@@ -103,7 +103,7 @@ TEST(SnapshotRead, C028ReadsThrottlingOnAHybridHostFromV1) {
   EXPECT_EQ(snapshot.usage, 1557813007ns);
   EXPECT_EQ(snapshot.memory.swap_limit, 128_MiB);
   EXPECT_EQ(snapshot.pressure.cpu_some, 1536329us) << "pressure comes from the v2 tree";
-  EXPECT_EQ(snapshot.cpu[1].counters->periods, 0) << "the v1 root has the keys";
+  EXPECT_FALSE(snapshot.cpu[1].bandwidth) << "a root cannot be limited";
 }
 
 TEST(SnapshotRead, C058RefusesTheRootCgroup) {
@@ -111,6 +111,10 @@ TEST(SnapshotRead, C058RefusesTheRootCgroup) {
   EXPECT_THAT(
       ErrorText(ErrorCode::kCgroup, [&] { Cgroup::Open(FakeV2::At("/"), fake.tree.root()); }),
       HasSubstr("SUT is in the root cgroup (/sys/fs/cgroup), cannot be limited"));
+  CgroupLocation v1;
+  v1.cpu = ControllerLocation{CgroupVersion::kV1, "/sys/fs/cgroup/cpu", "/", false};
+  EXPECT_THAT(ErrorText(ErrorCode::kCgroup, [&] { Cgroup::Open(v1, kData + "hybrid_host"); }),
+              HasSubstr("cannot be limited"));
   const Snapshot root = Cgroup::Open(FakeV2::At("/"), fake.tree.root(), true).Read();
   EXPECT_EQ(root.usage, 9us);
   EXPECT_FALSE(root.cpu.front().bandwidth);
@@ -171,6 +175,19 @@ TEST(SnapshotRead, TakesTheSmallestMemoryLimitOfTheChain) {
   EXPECT_EQ(snapshot.memory.limit, 64_MiB);
   EXPECT_EQ(snapshot.memory.swap_limit, 64_MiB);
   EXPECT_EQ(snapshot.memory.limit_path, "/a");
+}
+
+TEST(SnapshotRead, DoesNotTakeTheMachinesFiguresForTheServices) {
+  const std::string host = kData + "hybrid_host";
+  CgroupLocation location = LocateCgroup(4242, host + "/proc", host);
+  for (auto* place : {&location.cpuacct, &location.memory, &location.unified}) {
+    (*place)->relative_path = "/";
+  }
+  const Snapshot snapshot = Cgroup::Open(location, host).Read();
+  EXPECT_TRUE(snapshot.cpu.front().counters);
+  EXPECT_FALSE(snapshot.usage);
+  EXPECT_EQ(snapshot.memory, MemoryCounters{});
+  EXPECT_EQ(snapshot.pressure, PressureCounters{});
 }
 
 TEST(SnapshotRead, QuotesAMalformedFile) {
