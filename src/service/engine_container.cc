@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 #include <utility>
 
@@ -34,6 +35,16 @@ bool SaysGone(const CommandResult& result) {
   return false;
 }
 
+// Source: /proc/vmstat, key oom_kill.
+std::optional<std::int64_t> ReadSystemOomKills() {
+  std::ifstream file("/proc/vmstat");
+  std::string key;
+  for (std::int64_t value = 0; file >> key >> value;) {
+    if (key == "oom_kill") return value;
+  }
+  return std::nullopt;
+}
+
 [[noreturn]] void FailStart(const CommandResult& result) {
   throw Error(ErrorCode::kServiceStart, result.Describe());
 }
@@ -42,7 +53,8 @@ bool SaysGone(const CommandResult& result) {
 
 EngineContainer::EngineContainer(Engine engine) : engine_(std::move(engine)), name_(UniqueName()) {
   ticket_ = Watcher::Guard({.cgroup_dirs = {},
-                            .commands = {engine_.Argv({"rm", "--force", "--volumes", name_}),
+                            .commands = {engine_.Argv({"kill", "--signal", "KILL", name_}),
+                                         engine_.Argv({"rm", "--force", "--volumes", name_}),
                                          engine_.Argv({"rmi", "--force", name_})}});
 }
 
@@ -90,6 +102,8 @@ void EngineContainer::Start(const LaunchRequest& request) {
   } else {
     RequireImage(request.image);
   }
+  oom_kills_before_ = ReadSystemOomKills();
+  started_ = true;
   const CommandResult result =
       engine_.Call(call.arguments, {.deadline = kSlowCall, .env = call.env});
   if (!result.ok()) FailStart(result);
@@ -107,7 +121,8 @@ std::optional<ContainerState> EngineContainer::InspectEnded(std::chrono::nanosec
   while (true) {
     try {
       ContainerState state = Inspect();
-      if (!state.running && state.exit_code) return state;
+      ended_ = !state.running && state.exit_code.has_value();
+      if (ended_) return state;
     } catch (const Error&) {
       return std::nullopt;
     }
@@ -139,8 +154,16 @@ CommandResult EngineContainer::Update(const ResolvedLimits& limits) const {
   return engine_.Call(UpdateCall(limits, name_), {.deadline = kQuickCall});
 }
 
+std::optional<std::int64_t> EngineContainer::SystemOomKills() const {
+  const auto now = ReadSystemOomKills();
+  if (!now || !oom_kills_before_) return std::nullopt;
+  return *now - *oom_kills_before_;
+}
+
 std::string EngineContainer::Remove() {
   if (removed_) return "";
+  // Removing a running container would first wait for the engine's own grace time.
+  if (started_ && !ended_) Signal("KILL");
   std::string left;
   const auto remove = [&](const std::vector<std::string>& call) {
     try {
@@ -150,7 +173,7 @@ std::string EngineContainer::Remove() {
       left += std::string(e.what()) + "\n";
     }
   };
-  remove({"rm", "--force", "--volumes", name_});
+  if (started_) remove({"rm", "--force", "--volumes", name_});
   if (made_image_) remove({"rmi", "--force", name_});
   removed_ = true;
   // What is left stays with the watcher, which tries again when this process ends.

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <chrono>
-#include <mutex>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "service/engine_inspect.h"
@@ -13,7 +14,7 @@
 namespace throttletest::internal {
 
 // Makes and removes. From the constructor on, a watcher removes it all if this process dies.
-// The destructor removes what is still there. Thread-safe apart from Start() and Remove().
+// The destructor removes what is still there. Not thread-safe, except Logs().
 class EngineContainer {
  public:
   explicit EngineContainer(Engine engine);
@@ -35,8 +36,12 @@ class EngineContainer {
   void Signal(const char* name) const;
   CommandResult Update(const ResolvedLimits& limits) const;
 
-  // Removes container and image. Idempotent. Returns what could not be removed and why. Errors:
-  // none.
+  // System-wide OOM kills since just before the container was started; not only its own. Absent:
+  // the kernel does not count them.
+  std::optional<std::int64_t> SystemOomKills() const;
+
+  // Kills what still runs, and removes container and image. Idempotent. Returns what could not be
+  // removed and why. Errors: none.
   std::string Remove();
 
   const Engine& engine() const { return engine_; }
@@ -50,6 +55,9 @@ class EngineContainer {
   std::string name_;
   CleanupTicket ticket_;
   bool made_image_ = false;
+  bool started_ = false;
+  mutable bool ended_ = false;
+  std::optional<std::int64_t> oom_kills_before_;
   bool removed_ = false;
 };
 

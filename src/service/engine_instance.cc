@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -26,11 +27,20 @@ constexpr auto kDieWithin = seconds(10);
 
 [[noreturn]] void ThrowEndedAtOnce(const EngineContainer& container, const ContainerState& state) {
   ExitReport report = ReportOf(state.exit_code);
-  if (state.oom_killed.value_or(false)) report.oom_kills = 1;
+  // It ended before its own counter could be read.
+  const auto kills = container.SystemOomKills();
+  std::string hint;
+  if (state.oom_killed.value_or(false)) {
+    report.oom_kills = 1;
+  } else if (kills == 0) {
+    report.oom_kills = 0;
+  } else if (kills && report.signal == SIGKILL) {
+    hint = fmt::format(" (the machine's count of OOM kills rose by {} meanwhile)", *kills);
+  }
   const std::string logs = LastLinesOnOne(container.Logs(), 10);
   throw Error(ErrorCode::kNotReady,
-              fmt::format("the service in {} ended right after its start: {}{}{}",
-                          container.engine().name(), report.ToString(),
+              fmt::format("the service in {} ended right after its start: {}{}{}{}",
+                          container.engine().name(), report.ToString(), hint,
                           state.error.empty() ? "" : " (" + state.error + ")",
                           logs.empty() ? "; it wrote nothing" : "; its last lines: " + logs));
 }
@@ -147,9 +157,10 @@ std::string EngineInstance::Logs() const {
 void EngineInstance::Apply(const ResolvedLimits& limits) {
   const std::lock_guard lock(mutex_);
   const CgroupLocation& location = cgroup_->location();
-  // First into the control files, which takes the kernel's ordering rules into account and lifts
-  // limits; then the engine's own record, which it may write again later; then once more, because
-  // kernels before 6.10 damage the burst when the quota is written.
+  // First into the control files, which takes the kernel's ordering rules into account; then the
+  // engine's own record, which it may write again later; then once more, because engines put back
+  // limits that they cannot lift (podman 4.3 its former quota), and kernels before 6.10 damage the
+  // burst when the quota is written.
   std::string direct;
   try {
     WriteLimits(location, limits);
@@ -158,7 +169,7 @@ void EngineInstance::Apply(const ResolvedLimits& limits) {
   }
   const CommandResult recorded = container_->Update(limits);
   if (direct.empty()) {
-    if (limits.cpu.burst.count() > 0) WriteLimits(location, limits);
+    WriteLimits(location, limits);
   } else if (!recorded.ok()) {
     throw Error(ErrorCode::kServiceStart, recorded.Describe() + "; and " + direct);
   } else if (NeedsDirectWrite(limits, applied_)) {

@@ -17,6 +17,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -104,7 +105,9 @@ TEST_P(EngineEnd, C098OomBeforeReadyIsTheReason) {
   const std::string text = StartError(
       Spec({"--touch=64", "--port={port}"}, {.memory = 16_MiB, .memory_swap = 16_MiB}), &code);
   EXPECT_EQ(code, ErrorCode::kNotReady);
-  EXPECT_THAT(text, HasSubstr("OOM-killed (1"));
+  // podman has no flag of its own for a kill that came before it watched; then it is not claimed.
+  EXPECT_THAT(text, AnyOf(HasSubstr("OOM-killed (1"),
+                          HasSubstr("not known whether by OOM (the machine's count of OOM kills")));
 }
 
 TEST_P(EngineEnd, C099AChildsOomShowsAlthoughTheServiceLives) {
@@ -141,7 +144,9 @@ TEST_P(EngineEnd, C103TwoServicesOfOneSpecDoNotMeet) {
 TEST_P(EngineEnd, RemovalBehindOurBackIsNoError) {
   const auto service = StartService(Spec({"--port={port}"}));
   for (const std::string& thing : ThingsOf(GetParam(), ::getpid())) {
-    if (thing.rfind("ps ", 0) == 0) Engine().Call({"rm", "--force", thing.substr(3)});
+    if (thing.rfind("ps ", 0) != 0) continue;
+    Engine().Call({"kill", "--signal", "KILL", thing.substr(3)});
+    Engine().Call({"rm", "--force", thing.substr(3)});
   }
   ASSERT_TRUE(Eventually([&] { return !service->alive(); }));
   const ExitReport report = service->Stop();

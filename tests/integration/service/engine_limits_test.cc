@@ -1,6 +1,7 @@
 // Limits of services in docker and podman: in force, felt, changed while the service runs.
 #include <chrono>
 
+#include "cgroup/writer.h"
 #include "engine_support.h"
 #include "throttletest/base/error.h"
 #include "throttletest/cgroup/delta.h"
@@ -84,12 +85,7 @@ TEST_P(EngineLimits, CanBeChangedWhileTheServiceRuns) {
 
 TEST_P(EngineLimits, C053AQuotaThatVanishedIsFoundByReadingBack) {
   const auto service = StartService(Spec({"--port={port}"}, {.cpus = 0.5}));
-  ASSERT_TRUE(Engine()
-                  .Call({"update", "--cpu-quota", "-1",
-                         service->cgroup().location().cpu->relative_path.substr(
-                             service->cgroup().location().cpu->relative_path.rfind('/') +
-                             (GetParam() == LauncherKind::kPodman ? 8 : 1))})
-                  .ok());
+  internal::WriteLimits(service->cgroup().location(), ResolvedLimits{});
   EXPECT_FALSE(CheckLimits(service->requested(), service->cgroup().Read()).ok());
 }
 
