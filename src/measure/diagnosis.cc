@@ -24,25 +24,39 @@ struct Overlap {
   std::int64_t held = 0;  // of the slow ones, those that overlap a throttled window
 };
 
+// A request's stretch of time. Absent (failures may lack either): sent when intended, no end.
+struct Span {
+  std::chrono::steady_clock::time_point begin;
+  std::chrono::steady_clock::time_point end;
+};
+
+Span SpanOf(const LoadResult& load, const RequestRecord& r, bool from_intended) {
+  const std::int64_t begin = from_intended || r.sent_ns < 0 ? r.intended_ns : r.sent_ns;
+  return {load.epoch + nanoseconds(begin), r.done_ns < 0
+                                               ? std::chrono::steady_clock::time_point::max()
+                                               : load.epoch + nanoseconds(r.done_ns)};
+}
+
+bool Overlaps(const std::vector<ThrottledWindow>& windows, const Span& span) {
+  // Windows are sorted and do not overlap: the first that ends after the start decides.
+  const auto window = std::partition_point(
+      windows.begin(), windows.end(), [&](const ThrottledWindow& w) { return w.end < span.begin; });
+  return window != windows.end() && window->begin <= span.end;
+}
+
 // The requests over the bound, and how many of them were under way while the service was held back.
 Overlap CountOverlap(const Measurement& m, const MissedBudget& missed) {
   const bool response = missed.metric == Metric::kResponseTime;
   Overlap overlap;
   for (const RequestRecord& r : m.load.records) {
     if (r.fate == RequestFate::kNotSent) continue;
-    const nanoseconds taken = response ? r.response_time() : r.service_time();
-    const auto ns = static_cast<double>(taken.count());
+    const Span span = SpanOf(m.load, r, response);
+    const auto ns = static_cast<double>(nanoseconds(span.end - span.begin).count());
     const bool within =
         missed.comparison == Comparison::kBelow ? ns < missed.bound : ns <= missed.bound;
     if (within && r.fate == RequestFate::kOk) continue;
     ++overlap.slow;
-    const auto begin = m.load.epoch + nanoseconds(response ? r.intended_ns : r.sent_ns);
-    const auto end = m.load.epoch + nanoseconds(r.done_ns);
-    // Windows are sorted and do not overlap: the first that ends after the start decides.
-    const auto window =
-        std::partition_point(m.throttled_windows.begin(), m.throttled_windows.end(),
-                             [&](const ThrottledWindow& w) { return w.end < begin; });
-    if (window != m.throttled_windows.end() && window->begin <= end) ++overlap.held;
+    if (Overlaps(m.throttled_windows, span)) ++overlap.held;
   }
   return overlap;
 }

@@ -22,15 +22,24 @@ bool Mentions(const std::string& text, const char* word) {
 
 // Which gate one of CgroupDelta's faults belongs to.
 ValidityGate GateOf(const std::string& fault) {
-  if (Mentions(fault, "backwards")) return ValidityGate::kCountersBackwards;
+  if (Mentions(fault, "backwards") || Mentions(fault, "vanished") || Mentions(fault, "not later")) {
+    return ValidityGate::kCountersBackwards;
+  }
   if (Mentions(fault, "identity") || Mentions(fault, "inode")) {
     return ValidityGate::kIdentityChanged;
   }
   return ValidityGate::kLimitChanged;
 }
 
+// OOM kills between the snapshots. Read off the snapshots, because another fault takes the delta's
+// figure away. Absent: 0, none or not known.
+std::int64_t OomKills(const WindowInputs& in) {
+  if (!in.after || !in.after->memory.oom_kills || !in.before.memory.oom_kills) return 0;
+  return *in.after->memory.oom_kills - *in.before.memory.oom_kills;
+}
+
 // True when the service is gone, whatever else is wrong with the window.
-bool JudgeService(const WindowInputs& in, const CgroupDelta& delta, Validity& validity) {
+bool JudgeService(const WindowInputs& in, Validity& validity) {
   if (!in.alive) {
     const std::string how = in.trouble.empty() ? "no exit status is known" : in.trouble;
     Add(validity, ValidityGate::kServiceGone,
@@ -39,8 +48,8 @@ bool JudgeService(const WindowInputs& in, const CgroupDelta& delta, Validity& va
   }
   if (!in.trouble.empty()) Add(validity, ValidityGate::kMoved, in.trouble);
   // The main process may live on and answer 200 without the worker that was killed.
-  if (delta.oom_kills.has_value() && delta.oom_kills.value() > 0) {
-    const std::int64_t kills = delta.oom_kills.value();
+  const std::int64_t kills = OomKills(in);
+  if (kills > 0) {
     Add(validity, ValidityGate::kServiceGone,
         fmt::format("a process of the service was OOM-killed ({} kill{})", kills,
                     kills == 1 ? "" : "s"));
@@ -86,7 +95,7 @@ void JudgeGenerator(const WindowInputs& in, Validity& validity) {
 
 Validity JudgeValidity(const WindowInputs& in, const CgroupDelta& delta) {
   Validity validity;
-  const bool gone = JudgeService(in, delta, validity);
+  const bool gone = JudgeService(in, validity);
   if (in.interrupted) {
     Add(validity, ValidityGate::kInterrupted,
         fmt::format("interrupted after {} of {} requests", in.load.planned - in.load.not_sent,

@@ -29,12 +29,6 @@ std::string OfPeriods(const CgroupDelta& d) {
   return fmt::format("{} of {} periods", d.throttled_periods.value(), d.periods.value());
 }
 
-// A count of throttling on a service that never ran under its quota is not "0, so fine".
-void RefuseWithoutPeriods(const CgroupDelta& d, Reading& reading) {
-  if (!reading.inconclusive.empty() || !d.periods.has_value() || d.periods.value() > 0) return;
-  reading.inconclusive = "no enforcement period elapsed: the service was idle";
-}
-
 Reading ReadThrottleRatio(const Measurement& m) {
   const CgroupDelta& d = m.cgroup;
   Reading reading = FromOutcome(d.throttle_ratio, OfPeriods(d));
@@ -59,7 +53,6 @@ Reading ReadThrottling(const Measurement& m, Metric metric) {
                                    ToString(d.throttled_time.value()), ToString(d.wall));
     }
   }
-  RefuseWithoutPeriods(d, reading);
   return reading;
 }
 

@@ -1,0 +1,190 @@
+// The validity gates and what else a window's figures become.
+#include "measure/assemble.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/measurement_builder.h"
+
+namespace throttletest {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+using testing_support::MeasurementBuilder;
+using namespace std::chrono_literals;
+
+auto Fault(ValidityGate gate, const std::string& text) {
+  return AllOf(Field(&ValidityFault::gate, gate), Field(&ValidityFault::text, HasSubstr(text)));
+}
+
+TEST(Assemble, TrustsACleanWindow) {
+  const Measurement m = MeasurementBuilder().Build();
+  EXPECT_TRUE(m.validity.trusted()) << m.validity.ToString();
+  EXPECT_EQ(m.validity.ToString(), "");
+  EXPECT_TRUE(m.is_burst_load);
+  EXPECT_EQ(m.load.planned, 160);
+  EXPECT_EQ(m.cgroup.wall, 20s);
+  EXPECT_EQ(m.quota()->quota, 200ms);
+}
+
+TEST(Assemble, C086ALimitThatChangedMakesTheRunInconclusive) {
+  MeasurementBuilder b;
+  b.Quota(50ms).inputs().after->cpu[0].bandwidth = CpuBandwidth{};
+  const Measurement m = b.Build();
+  EXPECT_THAT(m.validity.faults,
+              ElementsAre(Fault(ValidityGate::kLimitChanged, "limit changed during measurement")));
+  EXPECT_EQ(m.cgroup.throttle_ratio.kind(), OutcomeKind::kInconclusive);
+}
+
+TEST(Assemble, ALimitThatChangedBeforeTheWindowMakesTheRunInconclusive) {
+  MeasurementBuilder b;
+  b.Quota(50ms).inputs().requested.cpu = CpuBandwidth{200ms, 100ms};
+  EXPECT_THAT(b.Build().validity.faults,
+              ElementsAre(Fault(ValidityGate::kLimitChanged, "limit changed before the window")));
+}
+
+TEST(Assemble, C089AProcessThatMovedMakesTheRunInconclusive) {
+  MeasurementBuilder b;
+  b.inputs().trouble = "process 17 moved to /b";
+  EXPECT_THAT(b.Build().validity.faults,
+              ElementsAre(Fault(ValidityGate::kMoved, "process 17 moved to /b")));
+}
+
+TEST(Assemble, C095AnotherCgroupOfTheSameNameIsNotComparedEvenIfTheDeltaLooksFine) {
+  MeasurementBuilder b;
+  b.inputs().after->cpu[0].inode = 205;
+  const Measurement m = b.Build();
+  EXPECT_THAT(m.validity.faults,
+              ElementsAre(Fault(ValidityGate::kIdentityChanged, "identity changed")));
+  EXPECT_FALSE(m.cgroup.usage.has_value());
+}
+
+TEST(Assemble, C096AKilledServiceIsToldAsItEndedAndNothingElseIs) {
+  MeasurementBuilder b;
+  b.Fail(10, 0, 1ms, "connection refused").NotSent(11).NotSent(12);
+  b.inputs().alive = false;
+  b.inputs().trouble = "killed by SIGKILL, no OOM recorded";
+  EXPECT_THAT(b.Build().validity.faults,
+              ElementsAre(Fault(ValidityGate::kServiceGone,
+                                "the service ended before the second snapshot: killed by SIGKILL, "
+                                "no OOM recorded")));
+}
+
+TEST(Assemble, C093AWindowWithoutASecondSnapshotHasNoFigures) {
+  MeasurementBuilder b;
+  b.inputs().after.reset();
+  b.inputs().after_error = "cgroup is gone: /svc";
+  b.inputs().alive = false;
+  b.inputs().trouble = "exited with status 3";
+  const Measurement m = b.Build();
+  EXPECT_THAT(m.validity.ToString(), HasSubstr("exited with status 3"));
+  EXPECT_EQ(m.cgroup.usage.kind(), OutcomeKind::kInconclusive);
+  EXPECT_EQ(m.cgroup.usage.reason(), "exited with status 3");
+  EXPECT_EQ(m.cgroup.oom_kills.kind(), OutcomeKind::kInconclusive);
+  EXPECT_EQ(m.cgroup.memory_pressure_some.kind(), OutcomeKind::kInconclusive);
+}
+
+TEST(Assemble, ACgroupThatCannotBeReadUnderALivingServiceIsAFault) {
+  MeasurementBuilder b;
+  b.inputs().after.reset();
+  b.inputs().after_error = "cgroup is gone: /svc";
+  EXPECT_THAT(b.Build().validity.faults,
+              ElementsAre(Fault(ValidityGate::kIdentityChanged,
+                                "the second snapshot could not be read: cgroup is gone: /svc")));
+}
+
+TEST(Assemble, C099AnOomKilledChildIsAFaultThoughTheServiceAnswers) {
+  MeasurementBuilder b;
+  b.inputs().after->memory.oom_kills = 1;
+  const Measurement m = b.Build();
+  EXPECT_THAT(m.validity.faults,
+              ElementsAre(Fault(ValidityGate::kServiceGone,
+                                "a process of the service was OOM-killed (1 kill)")));
+  EXPECT_EQ(m.load.ok, m.load.planned);
+  EXPECT_EQ(m.cgroup.oom_kills.value(), 1);
+}
+
+TEST(Assemble, CountersThatWentBackwardsAreAFault) {
+  MeasurementBuilder b;
+  b.Throttled(-1, 0, 0s);
+  EXPECT_THAT(b.Build().validity.faults,
+              ElementsAre(Fault(ValidityGate::kCountersBackwards, "went backwards")));
+}
+
+TEST(Assemble, RequestsThatWereNotSentAreAFault) {
+  EXPECT_THAT(MeasurementBuilder().NotSent(0).NotSent(1).Build().validity.faults,
+              ElementsAre(Fault(ValidityGate::kNotSent, "2 of 160 requests were not sent")));
+}
+
+TEST(Assemble, StartLagIsJudgedByItsPercentileAgainstTheBound) {
+  MeasurementBuilder one;
+  one.StartLag(0, 29ms);  // rank 159 of 160 is not the maximum
+  EXPECT_TRUE(one.Build().validity.trusted());
+  MeasurementBuilder two;
+  two.StartLag(0, 29ms).StartLag(1, 28ms);
+  EXPECT_THAT(two.Build().validity.faults,
+              ElementsAre(Fault(ValidityGate::kStartLag, "start lag P99 28.0 ms is above 25 ms")));
+  two.inputs().bounds.start_lag_p99 = 28ms;
+  EXPECT_TRUE(two.Build().validity.trusted());
+}
+
+TEST(Assemble, AnInterruptedRunTellsHowFarItCame) {
+  MeasurementBuilder b;
+  b.NotSent(158).NotSent(159).inputs().interrupted = true;
+  EXPECT_THAT(b.Build().validity.faults,
+              ElementsAre(Fault(ValidityGate::kInterrupted, "interrupted after 158 of 160")));
+}
+
+TEST(Assemble, C178PassesTheNoteOnAClampedRatioOn) {
+  const Measurement m = MeasurementBuilder().Throttled(10, 11, 1s).Build();
+  EXPECT_EQ(m.cgroup.throttle_ratio.value(), 1.0);
+  EXPECT_THAT(m.notes, Contains(HasSubstr("ratio taken as 1")));
+}
+
+TEST(Assemble, C179KeepsBurstCounters) {
+  MeasurementBuilder b;
+  b.Quota(13ms, 100ms, 13ms);
+  b.inputs().before.cpu[0].counters->bursts = 0;
+  b.inputs().before.cpu[0].counters->burst_time = 0ns;
+  b.Throttled(100, 4, 1s);
+  b.inputs().after->cpu[0].counters->bursts = 7;
+  b.inputs().after->cpu[0].counters->burst_time = 50ms;
+  const Measurement m = b.Build();
+  ASSERT_TRUE(m.validity.trusted()) << m.validity.ToString();
+  EXPECT_EQ(m.cgroup.bursts.value(), 7);
+  EXPECT_EQ(m.cgroup.burst_time.value(), 50ms);
+  EXPECT_DOUBLE_EQ(m.cgroup.effective.cpus, 0.13);
+}
+
+TEST(Assemble, TellsFailuresOfTheWarmUpAndAnEndedTimelineOnce) {
+  MeasurementBuilder b;
+  b.inputs().warm_up_failed = 3;
+  b.inputs().warm_up_planned = 24;
+  b.inputs().timeline.stopped_because = "cgroup is gone";
+  b.inputs().before.notes = b.inputs().after->notes = {"an odd file"};
+  EXPECT_THAT(b.Build().notes, ElementsAre("an odd file", "the timeline ends early: cgroup is gone",
+                                           "3 of 24 warm-up requests failed"));
+}
+
+TEST(WorthRetrying, OnlyTheLoadGeneratorsFaults) {
+  EXPECT_FALSE(internal::WorthRetrying({}));
+  EXPECT_TRUE(internal::WorthRetrying(MeasurementBuilder().NotSent(0).Build().validity));
+  MeasurementBuilder oom;
+  oom.NotSent(0).inputs().after->memory.oom_kills = 1;
+  EXPECT_FALSE(internal::WorthRetrying(oom.Build().validity));
+}
+
+TEST(ValidityGate, HasStableNames) {
+  EXPECT_STREQ(ValidityGateName(ValidityGate::kStartLag), "start_lag");
+  EXPECT_STREQ(ValidityGateName(ValidityGate::kServiceGone), "service_gone");
+  EXPECT_STREQ(ValidityGateName(ValidityGate::kCountersBackwards), "counters_backwards");
+}
+
+}  // namespace
+}  // namespace throttletest

@@ -1,0 +1,171 @@
+#include "throttletest/report/json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/measurement_builder.h"
+
+namespace throttletest {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+using testing_support::MeasurementBuilder;
+using namespace std::chrono_literals;
+
+json Parsed(const Measurement& m, const std::vector<BudgetResult>& verdicts = {}) {
+  return json::parse(ToJson(m, verdicts));
+}
+
+// Every null outside of tables must have its reason.
+void ExpectReasons(const json& doc, const json& value, const std::string& path) {
+  if (value.is_null()) {
+    EXPECT_TRUE(doc["not_available"].contains(path)) << path << " is null without a reason";
+    return;
+  }
+  if (value.is_object()) {
+    for (const auto& item : value.items()) {
+      if (item.key() == "rows") continue;
+      ExpectReasons(doc, item.value(), path.empty() ? item.key() : path + "." + item.key());
+    }
+  } else if (value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      ExpectReasons(doc, value[i], path + "[" + std::to_string(i) + "]");
+    }
+  }
+}
+
+TEST(ToJson, HasTheFieldsThatScriptsReadWithTheirUnits) {
+  const Measurement m = MeasurementBuilder()
+                            .Quota(100ms)
+                            .Throttled(277, 77, 30s)
+                            .Usage(4s)
+                            .BatchCpu(164ms)
+                            .ThrottleAt(3, 100ms)
+                            .Fail(5, 500, 2ms, "HTTP 500")
+                            .TimeOut(6, 1s)
+                            .Build();
+  const json doc = Parsed(m, {ParseBudget("p50<150ms").Evaluate(m)});
+  EXPECT_EQ(doc["schema"], "throttletest/run/1");
+  EXPECT_EQ(doc["environment"]["kernel"], "6.1.0-test");
+  EXPECT_EQ(doc["environment"]["cgroup_mode"], "v2");
+  EXPECT_EQ(doc["launcher"], "cgroup");
+  EXPECT_EQ(doc["limits"]["requested"]["quota_us"], 100'000);
+  EXPECT_EQ(doc["limits"]["requested"]["cpus"], 1.0);
+  EXPECT_EQ(doc["limits"]["effective"]["cpus"], 1.0);
+  EXPECT_EQ(doc["limits"]["effective"]["source"], "quota");
+  EXPECT_EQ(doc["limits"]["effective"]["path"], "/svc");
+  EXPECT_EQ(doc["cpu"]["nr_periods"], 277);
+  EXPECT_EQ(doc["cpu"]["nr_throttled"], 77);
+  EXPECT_NEAR(doc["cpu"]["throttle_ratio"].get<double>(), 0.278, 0.001);
+  EXPECT_EQ(doc["cpu"]["throttled_ns"], 30'000'000'000);
+  EXPECT_EQ(doc["cpu"]["usage_ns"], 4'000'000'000);
+  EXPECT_EQ(doc["cpu"]["usage_cores"], 0.2);
+  EXPECT_EQ(doc["cpu"]["levels"][0]["path"], "/svc");
+  EXPECT_EQ(doc["memory"]["peak_bytes"], 64 << 20);
+  EXPECT_EQ(doc["load"]["planned"], 160);
+  EXPECT_EQ(doc["load"]["ok"], 158);
+  EXPECT_EQ(doc["load"]["failed"], 1);
+  EXPECT_EQ(doc["load"]["timed_out"], 1);
+  EXPECT_EQ(doc["load"]["not_sent"], 0);
+  EXPECT_EQ(doc["load"]["failure_reasons"]["HTTP 500"], 1);
+  EXPECT_EQ(doc["response_ms"]["p50"], 30.0);
+  EXPECT_EQ(doc["response_ms"]["samples"], 160);
+  EXPECT_EQ(doc["service_ms"]["p90"], 30.0);
+  EXPECT_EQ(doc["start_lag_ms"]["max"], 0.0);
+  EXPECT_EQ(doc["batch_order_median_ms"].size(), 8U);
+  EXPECT_EQ(doc["median_batch_cpu_ns"], 164'000'000);
+  EXPECT_EQ(doc["validity"]["status"], "trusted");
+  EXPECT_EQ(doc["verdicts"][0]["budget"], "p50<150ms");
+  EXPECT_EQ(doc["verdicts"][0]["verdict"], "met");
+  EXPECT_EQ(doc["verdicts"][0]["value"], 30.0);
+  EXPECT_EQ(doc["verdicts"][0]["unit"], "ms");
+  EXPECT_EQ(doc["attempt"], 1);
+  ExpectReasons(doc, doc, "");
+}
+
+TEST(ToJson, HasNullWithAReasonAndNeverZeroWithoutAQuota) {
+  const json doc = Parsed(MeasurementBuilder().NoQuota().Build());
+  for (const char* field : {"nr_periods", "nr_throttled", "throttle_ratio", "throttled_ns",
+                            "throttled_per_second", "judged_path"}) {
+    EXPECT_TRUE(doc["cpu"][field].is_null()) << field;
+    EXPECT_EQ(doc["not_available"][std::string("cpu.") + field], "no CPU quota in force");
+  }
+  EXPECT_TRUE(doc["limits"]["requested"]["cpus"].is_null());
+  EXPECT_EQ(doc["not_available"]["limits.requested.cpus"], "not requested");
+  EXPECT_TRUE(doc["limits"]["effective"]["quota_us"].is_null());
+  EXPECT_EQ(doc["cpu"]["usage_ns"], 4'000'000'000);
+  ExpectReasons(doc, doc, "");
+}
+
+TEST(ToJson, HasNullWithAReasonForAnInfinitePercentile) {
+  MeasurementBuilder b;
+  b.Responses({10ms, 20ms}).TimeOut(1, 1s);
+  const json doc = Parsed(b.Build());
+  EXPECT_EQ(doc["response_ms"]["p50"], 10.0);
+  EXPECT_TRUE(doc["response_ms"]["p99"].is_null());
+  EXPECT_THAT(doc["not_available"]["response_ms.p99"].get<std::string>(), HasSubstr("no answer"));
+  EXPECT_EQ(doc["response_ms"]["too_few_samples_for"], json({"p90", "p95", "p99", "p999"}));
+  EXPECT_TRUE(doc["batch_order_median_ms"][1].is_null());
+  ExpectReasons(doc, doc, "");
+}
+
+TEST(ToJson, TellsWhyARunIsInconclusive) {
+  MeasurementBuilder b;
+  b.inputs().after.reset();
+  b.inputs().after_error = "cgroup is gone";
+  b.inputs().alive = false;
+  b.inputs().trouble = "OOM-killed (1 kill)";
+  const Measurement m = b.Build();
+  const json doc = Parsed(m, {ParseBudget("throttle_ratio<0.5").Evaluate(m)});
+  EXPECT_EQ(doc["validity"]["status"], "inconclusive");
+  EXPECT_EQ(doc["validity"]["reasons"][0]["gate"], "service_gone");
+  EXPECT_THAT(doc["validity"]["reasons"][0]["text"].get<std::string>(), HasSubstr("OOM-killed"));
+  EXPECT_EQ(doc["verdicts"][0]["verdict"], "inconclusive");
+  EXPECT_TRUE(doc["verdicts"][0]["value"].is_null());
+  ExpectReasons(doc, doc, "");
+}
+
+TEST(ToJson, EscapesWhatTheServiceSaid) {
+  MeasurementBuilder b;
+  b.Fail(0, 500, 1ms, "bad \"header\"\n</script>\xff\x01");
+  b.inputs().command = {"a\"b", "c\\d"};
+  const std::string text = ToJson(b.Build(), {});
+  const json doc = json::parse(text);
+  EXPECT_EQ(doc["command"][0], "a\"b");
+  EXPECT_THAT(doc["load"]["failure_reasons"].begin().key(), HasSubstr("bad \"header\"\n"));
+  EXPECT_THAT(text, Not(HasSubstr("\xff")));
+}
+
+TEST(ToJson, HasOneLinePerRequestSampleAndBatch) {
+  MeasurementBuilder b;
+  b.Responses({10ms, 20ms}).BatchCpu(5ms).NotSent(1).StartLag(0, 1ms);
+  const std::string text = ToJson(b.Build(), {});
+  EXPECT_THAT(text, HasSubstr("\n      [0,1000000,10000000,0,200,\"ok\",false]"));
+  EXPECT_THAT(text, HasSubstr("\n      [0,null,null,0,null,\"not_sent\",false]"));
+  EXPECT_THAT(text, HasSubstr("\n  \"schema\": \"throttletest/run/1\""));
+  EXPECT_TRUE(text.ends_with("}\n"));
+  const json doc = json::parse(text);
+  EXPECT_EQ(doc["requests"]["columns"].size(), doc["requests"]["rows"][0].size());
+  EXPECT_EQ(doc["timeline"]["columns"].size(), doc["timeline"]["rows"][0].size());
+  EXPECT_EQ(doc["batches"]["columns"].size(), doc["batches"]["rows"][0].size());
+  // Counters count from the first sample, before the load began.
+  EXPECT_EQ(doc["timeline"]["rows"][0][1], 0);
+  EXPECT_EQ(doc["timeline"]["rows"].back()[1], 5'000'000);
+}
+
+TEST(ToJson, SaysUnlimitedForMemoryThatWasAskedToBe) {
+  MeasurementBuilder b;
+  b.inputs().requested.memory = b.inputs().before.memory.limit = b.inputs().after->memory.limit =
+      64_MiB;
+  b.inputs().requested.memory_and_swap = ByteSize::Unlimited();
+  const json doc = Parsed(b.Build());
+  EXPECT_EQ(doc["limits"]["requested"]["memory_bytes"], 64 << 20);
+  EXPECT_EQ(doc["limits"]["requested"]["memory_and_swap_bytes"], "unlimited");
+}
+
+}  // namespace
+}  // namespace throttletest
