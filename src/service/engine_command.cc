@@ -64,7 +64,7 @@ void AddLimits(const ResolvedLimits& limits, Arguments& to) {
 void AddEnvironment(const LaunchRequest& request, const std::string& engine, EngineCall& call) {
   for (const auto& [name, value] : request.env) {
     CheckVariable(name);
-    Append(call.arguments, {"--env", name + "=" + value});
+    Append(call.arguments, {"--env", fmt::format("{}={}", name, value)});
   }
   for (const auto& [name, value] : request.secret_env) {
     CheckVariable(name);

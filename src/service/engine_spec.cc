@@ -233,7 +233,7 @@ Engine OpenEngine(LauncherKind kind) {
     if (const auto found = known.find(key); found != known.end()) return found->second;
   }
   RequireCommand(kind);
-  const Engine engine = kind == LauncherKind::kDocker ? OpenDocker() : OpenPodman();
+  Engine engine = kind == LauncherKind::kDocker ? OpenDocker() : OpenPodman();
   if (const std::string lack = LimitLack(kind, engine.info); !lack.empty()) {
     throw Error(ErrorCode::kUnsupported, lack);
   }

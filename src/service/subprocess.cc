@@ -87,7 +87,8 @@ class ChildSetup {
       if (options.env.count(name) == 0 && options.unset.count(name) == 0)
         strings_.emplace_back(text);
     }
-    for (const auto& [name, value] : options.env) strings_.push_back(name + "=" + value);
+    for (const auto& [name, value] : options.env)
+      strings_.push_back(fmt::format("{}={}", name, value));
     for (const std::string& text : strings_) pointers_.push_back(text.c_str());
     pointers_.push_back(nullptr);
   }
@@ -227,7 +228,7 @@ std::string LastLinesOnOne(const std::string& text, int lines) {
     const std::string_view line = Trim(cut == std::string_view::npos ? rest : rest.substr(cut + 1));
     rest = cut == std::string_view::npos ? std::string_view() : rest.substr(0, cut);
     if (line.empty()) continue;
-    out = out.empty() ? std::string(line) : std::string(line) + "; " + out;
+    out.insert(0, out.empty() ? std::string(line) : fmt::format("{}; ", line));
     --lines;
   }
   constexpr std::size_t kMost = 600;
