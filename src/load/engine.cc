@@ -138,8 +138,9 @@ struct LoadEngine::State {
 };
 
 // The timer is a timerfd at an absolute time (Asio's choice on Linux), which the kernel keeps
-// without the 50 us of slack that it grants to sleeps. Waking before the instant and spinning up to
-// it was tried and bought nothing: what is late is the first write's wake-up of the service's CPU.
+// without the 50 us of slack that it grants to sleeps. There is no spinning up to the instant: what
+// is late on an idle virtual CPU is the wake-up of the service's side, and next to a busy service
+// it would take the CPU from the service.
 void LoadEngine::State::Arm() {
   const std::int64_t want = std::min(dispatcher.NextWake(), progress_at_ns);
   if (want == armed_ns || want == kNever) return;
@@ -198,7 +199,7 @@ void LoadEngine::State::RunOnThisThread(const Schedule& schedule, const std::sto
   result.engine_cpu = ThreadCpuTime() - cpu_before;
 }
 
-LoadEngine::LoadEngine(Endpoint endpoint, Request request, LoadEngineOptions options)
+LoadEngine::LoadEngine(const Endpoint& endpoint, Request request, LoadEngineOptions options)
     : state_(std::make_unique<State>(endpoint, std::move(request), std::move(options))) {}
 LoadEngine::LoadEngine(LoadEngine&&) noexcept = default;
 LoadEngine& LoadEngine::operator=(LoadEngine&&) noexcept = default;

@@ -35,9 +35,9 @@ class HttpReader {
   bool expects_answer() const { return expecting_; }
 
  private:
-  static constexpr std::size_t kFirstSize = 4 * 1024;
+  static constexpr std::size_t kFirstSize = 4096;
   // Room for the largest header and a little more, so that the parser is the one to refuse it.
-  static constexpr std::size_t kLastSize = AnswerParser::kHeaderLimit + 16 * 1024;
+  static constexpr std::size_t kLastSize = AnswerParser::kHeaderLimit + std::size_t{16384};
 
   Step Answered(bool reusable);
   Step Broken(Fault fault);

@@ -53,7 +53,8 @@ std::int64_t Schedule::batch_count() const {
 
 std::chrono::nanoseconds Schedule::StartOf(std::int64_t batch) const {
   const Wide twice = 2 * static_cast<Wide>(batch) * per_.count() + batches_;
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(twice / (2 * batches_)));
+  return std::chrono::nanoseconds(
+      static_cast<std::int64_t>(twice / (2 * static_cast<Wide>(batches_))));
 }
 
 LoadPlan LoadPlan::Every(std::chrono::nanoseconds interval) const {

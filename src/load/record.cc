@@ -97,6 +97,7 @@ std::vector<Latency> LoadResult::BatchOrderMedians() const {
     first = last;
   }
   std::vector<Latency> medians;
+  medians.reserve(by_order.size());
   for (std::vector<Latency>& samples : by_order) {
     medians.push_back(LatencySamples(std::move(samples)).At(Percentile(50)));
   }

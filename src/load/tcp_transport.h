@@ -20,7 +20,7 @@ struct HttpExchange {
 class TcpTransport : public Transport {
  public:
   // The context must outlive the transport and run on one thread at a time.
-  TcpTransport(boost::asio::io_context& io, boost::asio::ip::tcp::endpoint endpoint,
+  TcpTransport(boost::asio::io_context& io, const boost::asio::ip::tcp::endpoint& endpoint,
                HttpExchange exchange)
       : io_(io), endpoint_(endpoint), exchange_(std::move(exchange)) {}
 

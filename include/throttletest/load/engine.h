@@ -30,7 +30,7 @@ struct LoadEngineOptions {
 class LoadEngine {
  public:
   // Errors: kInvalidArgument for a bad request or endpoint.
-  LoadEngine(Endpoint endpoint, Request request, LoadEngineOptions options);
+  LoadEngine(const Endpoint& endpoint, Request request, LoadEngineOptions options);
   LoadEngine(LoadEngine&&) noexcept;
   LoadEngine& operator=(LoadEngine&&) noexcept;
   ~LoadEngine();

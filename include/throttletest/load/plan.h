@@ -88,7 +88,8 @@ class LoadPlan {
 // Errors: kInvalidArgument.
 LoadPlan Batches(int size);
 
-// One request at a time, i / rate apart. Errors: kInvalidArgument unless 0 < rate <= 1e6.
+// One request at a time, number i at i / rate. The rate is exact to a millionth per second.
+// Errors: kInvalidArgument unless 0.000001 <= rate <= 1e6.
 LoadPlan ConstantRate(Rate rate);
 
 }  // namespace throttletest

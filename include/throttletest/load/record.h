@@ -21,13 +21,17 @@ enum class RequestFate : std::uint8_t {
 // One request. Units: ns from LoadResult::epoch. At most 64 bytes: ten million fit in memory.
 struct RequestRecord {
   std::int64_t intended_ns = 0;
-  std::int64_t sent_ns = -1;  // when its bytes were written. Absent: -1, never sent.
-  std::int64_t done_ns = -1;  // when the answer was complete or it failed. Absent: -1, never sent.
+  // When the last of its bytes was handed to the kernel; the first time, when it was sent again.
+  // Absent: -1, not (wholly) written: not sent, refused, or timed out for want of a connection.
+  std::int64_t sent_ns = -1;
+  // When the answer was complete or the request failed or timed out. Absent: -1, not sent.
+  std::int64_t done_ns = -1;
   std::uint32_t batch = 0;
   std::int16_t status = 0;  // HTTP status. Absent: 0, no answer.
   RequestFate fate = RequestFate::kNotSent;
   bool retried = false;  // sent again on a fresh connection because the kept-alive one was closed
 
+  // Errors (all three): kInvalidArgument when one of the two times is absent.
   std::chrono::nanoseconds start_lag() const;      // sent - intended
   std::chrono::nanoseconds service_time() const;   // done - sent
   std::chrono::nanoseconds response_time() const;  // done - intended
@@ -39,14 +43,14 @@ struct LoadResult {
   std::chrono::steady_clock::time_point epoch;  // the instant all *_ns are counted from
   std::vector<RequestRecord> records;           // in order of intended start
   std::int64_t planned = 0;
-  std::int64_t sent = 0;
+  std::int64_t sent = 0;  // planned - not_sent: handed to the service, refused connections included
   std::int64_t ok = 0;
   std::int64_t failed = 0;
   std::int64_t timed_out = 0;
   std::int64_t not_sent = 0;
   std::int64_t retried = 0;
   // Distinct reasons of failed and not sent requests with their counts, e.g. "HTTP 500" -> 12,
-  // "connection refused" -> 3, "short body: 5 of 10 bytes" -> 1.
+  // "connection refused" -> 3, "short body: 5 of 10 bytes" -> 1. Their sum is failed + not_sent.
   std::map<std::string, std::int64_t> failure_reasons;
   std::chrono::nanoseconds engine_cpu{0};  // CPU time of the engine's thread
   bool interrupted = false;                // a stop was asked for before the schedule's end
@@ -54,13 +58,14 @@ struct LoadResult {
   // Failed and timed-out requests rank as infinitely slow; not-sent ones have no sample.
   LatencySamples ResponseTimes() const;
   LatencySamples ServiceTimes() const;
-  // Of sent requests only, all finite.
+  // Of the requests whose bytes were written, all finite.
   LatencySamples StartLags() const;
   // (failed + timed_out) / (planned - not_sent). Absent: NaN-free 0 when nothing was sent; check
   // sent.
   double error_ratio() const;
 
-  // For k = 1..batch size: the median over batches of the k-th fastest response in its batch.
+  // For k = 1..batch size: the median (nearest rank, P50) over batches of the k-th fastest response
+  // in its batch; a failed or timed-out one is the slowest.
   // A batch with a not-sent request is left out. Absent: empty when no whole batch was sent.
   std::vector<Latency> BatchOrderMedians() const;
 };
