@@ -66,6 +66,7 @@ std::string Failures(const LoadResult& load) {
   if (failed == 0) return "";
   std::vector<std::pair<std::int64_t, std::string>> reasons;
   for (const auto& [reason, count] : load.failure_reasons) reasons.emplace_back(count, reason);
+  if (load.timed_out > 0) reasons.emplace_back(load.timed_out, "timed out");
   std::sort(reasons.begin(), reasons.end(),
             [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string list;

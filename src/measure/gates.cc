@@ -46,7 +46,11 @@ bool JudgeService(const WindowInputs& in, Validity& validity) {
         "the service ended before the second snapshot: " + how);
     return true;
   }
-  if (!in.trouble.empty()) Add(validity, ValidityGate::kMoved, in.trouble);
+  if (!in.trouble.empty()) {
+    Add(validity,
+        Mentions(in.trouble, "restarted") ? ValidityGate::kServiceGone : ValidityGate::kMoved,
+        in.trouble);
+  }
   // The main process may live on and answer 200 without the worker that was killed.
   const std::int64_t kills = OomKills(in);
   if (kills > 0) {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "measure/assemble.h"
+#include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
 #include "throttletest/load/engine.h"
 
@@ -153,8 +154,9 @@ class Runner {
         std::this_thread::sleep_for(milliseconds(10));
       }
     }
-    in.alive = service_.alive();
     in.trouble = service_.Trouble();
+    in.alive = service_.alive();
+    if (!in.alive && in.trouble.empty()) in.trouble = service_.Trouble();
     in.interrupted = options_.stop.stop_requested();
   }
 
@@ -176,6 +178,11 @@ Measurement MeasureService(Service& service, const LoadPlan& plan, const Request
   if (options.retries < 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("retries {} is not possible: it must be 0 or more", options.retries));
+  }
+  if (options.sample_interval <= nanoseconds(0)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("timeline sample interval {} is not possible: it must be above 0",
+                            ToString(options.sample_interval)));
   }
   Validate(request);
   Runner runner(service, plan, request, options);

@@ -129,7 +129,8 @@ class MeasurementBuilder {
     return *this;
   }
   MeasurementBuilder& TimeOut(std::size_t request, nanoseconds after) {
-    Fail(request, 0, after, "timed out");
+    Respond(request, after);
+    Record(request).status = 0;
     Record(request).fate = RequestFate::kTimedOut;
     return *this;
   }
