@@ -147,13 +147,23 @@ std::string UsageText(const Measurement& m) {
   return text;
 }
 
-std::string ExplainThrottling(const Measurement& m) {
+// "5.2 ms", "30.03 s": one unit too few is worse than one digit too few.
+std::string Total(nanoseconds time) {
+  if (time < std::chrono::seconds(1)) return ToMilliseconds(time);
+  return fmt::format("{:.2f} s", std::chrono::duration<double>(time).count());
+}
+
+std::string ExplainThrottling(const Measurement& m, Metric metric) {
   const CgroupDelta& d = m.cgroup;
   const std::optional<JudgedQuota> quota = FindJudgedQuota(m);
   if (!quota || !d.throttled_periods.has_value() || !d.periods.has_value()) return "";
-  std::string text = PeriodsText(m, *quota);
+  std::string text;
+  // The figure itself already says how many periods.
+  const bool said = metric == Metric::kThrottleRatio || metric == Metric::kThrottledPeriods;
+  if (!said || quota->ancestor) text = PeriodsText(m, *quota);
   if (d.throttled_time.has_value()) {
-    text += fmt::format(", {} in total over all CPUs", ToString(d.throttled_time.value()));
+    text += fmt::format("{} {} in total over all CPUs", text.empty() ? "Throttled for" : ",",
+                        Total(d.throttled_time.value()));
   }
   const std::string usage = UsageText(m);
   if (!usage.empty()) text += "; " + usage;
@@ -177,7 +187,7 @@ std::string Diagnose(const Measurement& m, const MissedBudget& missed) {
     case Metric::kThrottledPeriods:
     case Metric::kThrottledBursts:
     case Metric::kThrottledTimePerSecond:
-      return ExplainThrottling(m);
+      return ExplainThrottling(m, missed.metric);
     case Metric::kResponseTime:
     case Metric::kServiceTime:
       return ExplainLatency(m, missed);

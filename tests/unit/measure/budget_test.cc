@@ -29,10 +29,11 @@ TEST(BudgetThrottleRatio, C001FailsAtLowUseAndShowsBothNumbersAndTheKernel) {
   EXPECT_EQ(r.verdict, Verdict::kMissed);
   EXPECT_EQ(r.value, 0.5);
   EXPECT_EQ(r.unit, "ratio");
-  EXPECT_THAT(r.explanation, HasSubstr("throttle ratio 0.50 is not below 0.1 (50 of 100 periods), "
-                                       "400.0 % over the bound. 50 of 100 periods throttled, 3 s "
-                                       "in total over all CPUs; CPU use 0.12 CPUs = 24 % of the "
-                                       "limit of 0.5; kernel 6.1.0-test."));
+  EXPECT_THAT(
+      r.explanation,
+      HasSubstr("throttle ratio 0.50 is not below 0.1 (50 of 100 periods), 400.0 % over the "
+                "bound. Throttled for 3.00 s in total over all CPUs; CPU use 0.12 CPUs = "
+                "24 % of the limit of 0.5; kernel 6.1.0-test."));
 }
 
 TEST(BudgetThrottleRatio, C003JudgesFewShortThrottlesByTheExactRatio) {
