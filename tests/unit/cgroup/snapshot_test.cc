@@ -270,6 +270,12 @@ TEST(EffectiveCpu, C015TellsOneCpuByQuotaFromOneByCpusetFromNone) {
   EXPECT_EQ(pinned.EffectiveCpu().path, "/a");
 }
 
+TEST(EffectiveCpu, NamesTheQuotaOfTwoEqualBounds) {
+  Snapshot snapshot = WithLevels({Level("/a", 100ms)});
+  snapshot.cpuset = CpuSet::Parse("3");
+  EXPECT_EQ(snapshot.EffectiveCpu().source, Source::kQuota) << "it is the one that throttles";
+}
+
 TEST(EffectiveCpu, TakesTheSmallestOfAll) {
   Snapshot snapshot = WithLevels({Level("/a/b", 300ms), Level("/a", 150ms)});
   EXPECT_EQ(snapshot.EffectiveCpu().path, "/a");
