@@ -1,10 +1,10 @@
 #include "burn.h"
 
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <new>
 
 namespace burn_server {

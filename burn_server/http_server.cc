@@ -54,7 +54,8 @@ bool HasUnreadBody(const httplib::Request& request) {
 
 class HttpServer::Impl final : private httplib::Server {
  public:
-  explicit Impl(HttpServer::Handler handler) : handler_(std::move(handler)), threads_(kMaxConnections) {
+  explicit Impl(HttpServer::Handler handler)
+      : handler_(std::move(handler)), threads_(kMaxConnections) {
     set_keep_alive_timeout(kKeepAliveTimeout.count());
     set_keep_alive_max_count(kKeepAliveMaxCount);
     set_payload_max_length(kMaxBodyBytes);

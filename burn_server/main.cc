@@ -1,8 +1,7 @@
 // burn_server: serves work whose cost is known, or measures this machine for it.
 #include <pthread.h>
-#include <signal.h>
 
-#include <cstdio>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
