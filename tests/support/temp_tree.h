@@ -24,9 +24,9 @@ class TempTree {
   }
   // A copy of a recorded tree, which the test may then change.
   explicit TempTree(const std::string& recorded) : TempTree() {
-    std::filesystem::copy(recorded, root_,
-                          std::filesystem::copy_options::recursive |
-                              std::filesystem::copy_options::copy_symlinks);
+    std::filesystem::copy(
+        recorded, root_,
+        std::filesystem::copy_options::recursive | std::filesystem::copy_options::copy_symlinks);
   }
   TempTree(const TempTree&) = delete;
   TempTree& operator=(const TempTree&) = delete;
