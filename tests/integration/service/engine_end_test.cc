@@ -71,8 +71,9 @@ TEST_P(EngineEnd, AnImageThatIsNotHereIsNamed) {
 }
 
 TEST_P(EngineEnd, AnExitWhileRunningIsTrouble) {
-  ServiceSpec spec = Spec({"--print=up", "--sleep=1500", "--exit=3"});
-  spec.ready = Wrote("up");
+  // Long enough for a busy engine to hand the service over before it ends.
+  ServiceSpec spec = Spec({"--sleep=4000", "--exit=3"});
+  spec.ready = AtOnce();
   const auto service = StartService(spec);
   ASSERT_TRUE(Eventually([&] { return !service->alive(); }));
   EXPECT_EQ(service->Trouble(), "exited with status 3");
@@ -90,8 +91,8 @@ TEST_P(EngineEnd, C096AKillWithoutOomIsNotCalledOom) {
 
 TEST_P(EngineEnd, C098OomEvidenceSurvivesTheRemovalOfTheCgroup) {
   ServiceSpec spec =
-      Spec({"--print=up", "--sleep=1500", "--touch=64"}, {.memory = 16_MiB, .memory_swap = 16_MiB});
-  spec.ready = Wrote("up");
+      Spec({"--sleep=4000", "--touch=64"}, {.memory = 16_MiB, .memory_swap = 16_MiB});
+  spec.ready = AtOnce();
   const auto service = StartService(spec);
   ASSERT_TRUE(Eventually([&] { return !service->alive(); }));
   const ExitReport report = service->Stop();
@@ -111,9 +112,9 @@ TEST_P(EngineEnd, C098OomBeforeReadyIsTheReason) {
 }
 
 TEST_P(EngineEnd, C099AChildsOomShowsAlthoughTheServiceLives) {
-  ServiceSpec spec = Spec({"--print=up", "--sleep=1500", "--child-touch=64", "--port={port}"},
+  ServiceSpec spec = Spec({"--sleep=4000", "--child-touch=64", "--port={port}"},
                           {.memory = 16_MiB, .memory_swap = 16_MiB});
-  spec.ready = Wrote("up");
+  spec.ready = AtOnce();
   const auto service = StartService(spec);
   ASSERT_TRUE(Eventually([&] { return service->logs().find("listening") != std::string::npos; }));
   EXPECT_TRUE(service->alive());
