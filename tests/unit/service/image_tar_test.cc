@@ -68,7 +68,7 @@ TEST_F(ImageTar, EveryFolderIsWrittenOnceAndBeforeItsContent) {
 }
 
 TEST_F(ImageTar, LongNamesAndTargetsSurvive) {
-  const std::string folder = "/" + std::string(90, 'd') + "/" + std::string(90, 'e');
+  const std::string folder = std::string("/").append(90, 'd').append("/").append(90, 'e');
   TarWriter tar(file_.get());
   tar.AddText(folder + "/file", "content", 0644);
   tar.AddLink("/link", folder + "/file");
