@@ -35,7 +35,10 @@ std::vector<std::string> Environment(const LaunchRequest& request) {
     for (const auto& [name, value] : *added) merged[name] = value;
   }
   std::vector<std::string> environment;
-  for (const auto& [name, value] : merged) environment.push_back(name + "=" + value);
+  environment.reserve(merged.size());
+  for (const auto& [name, value] : merged) {
+    environment.push_back(fmt::format("{}={}", name, value));
+  }
   return environment;
 }
 

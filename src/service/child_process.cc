@@ -30,6 +30,7 @@ namespace bp = boost::process::v2;
 // A null-terminated array for exec.
 std::vector<const char*> Pointers(const std::vector<std::string>& words) {
   std::vector<const char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (const std::string& word : words) pointers.push_back(word.c_str());
   pointers.push_back(nullptr);
   return pointers;

@@ -75,7 +75,7 @@ void ChildSetup::Fail(SetupFailure::Step step, int join_index) const {
 }
 
 std::string ChildSetup::Explain(const SetupFailure& failure) const {
-  const std::string error = std::strerror(failure.error);
+  std::string error = std::strerror(failure.error);
   switch (failure.step) {
     case SetupFailure::kJoin: {
       const std::string& file = join_files_.at(static_cast<std::size_t>(failure.join_index));

@@ -65,7 +65,7 @@ void LogTail::Stop() {
 }
 
 bool LogTail::ReadSome() {
-  std::array<char, 16 * 1024> buffer;
+  std::array<char, std::size_t{16} * 1024> buffer;
   const ssize_t size = ::read(read_end_.get(), buffer.data(), buffer.size());
   if (size < 0) return errno == EINTR;
   if (size == 0) return false;

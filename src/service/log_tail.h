@@ -29,7 +29,7 @@ class TailBuffer {
 // service that writes without end is never blocked. Thread-safe.
 class LogTail {
  public:
-  static constexpr std::size_t kCapacity = 64 * 1024;
+  static constexpr std::size_t kCapacity = std::size_t{64} * 1024;
 
   // Makes the pipe. Errors: kServiceStart.
   LogTail();

@@ -80,7 +80,7 @@ std::string ProbeHttp(const ReadinessTarget& target, const std::string& path, in
       });
   if (!result && !(answered != 0 && result.error() == httplib::Error::Canceled)) {
     // The library has one error for "closed without an answer" and "no answer in time".
-    const bool early = std::chrono::steady_clock::now() - began < patience / 2;
+    const bool early = std::chrono::steady_clock::now() - began < patience * 9 / 10;
     if (result.error() == httplib::Error::Read && early) {
       return fmt::format("{}:{}: connection closed without a complete answer", target.host,
                          target.port);

@@ -36,7 +36,7 @@ std::optional<std::string> FindProgram(const std::string& name, const std::strin
     const std::size_t end = std::min(path_list.find(':', begin), path_list.size());
     // An empty entry means the current directory.
     const std::string directory = end == begin ? "." : path_list.substr(begin, end - begin);
-    const std::string candidate = directory + "/" + name;
+    std::string candidate = fmt::format("{}/{}", directory, name);
     if (IsExecutableFile(candidate)) return candidate;
     begin = end + 1;
   }

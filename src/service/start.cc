@@ -83,7 +83,7 @@ std::unique_ptr<Service> StartOnce(const ServiceSpec& spec, LauncherKind kind,
 
 }  // namespace
 
-std::unique_ptr<Service> StartService(const ServiceSpec& spec, std::stop_token stop) {
+std::unique_ptr<Service> StartService(const ServiceSpec& spec, const std::stop_token& stop) {
   const LauncherKind kind =
       spec.launcher == LauncherKind::kAuto ? ResolveAuto(spec) : spec.launcher;
   internal::CheckSpec(spec, kind);

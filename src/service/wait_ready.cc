@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -50,9 +51,12 @@ class Wait {
   bool TryOnce() {
     target_.patience = std::clamp<std::chrono::nanoseconds>(Left(), std::chrono::milliseconds(10),
                                                             target_.patience);
-    last_ = ready_.Try(target_);
-    if (last_.empty()) return true;
-    if (last_.size() > 500) last_.resize(500);
+    std::string answer = ready_.Try(target_);
+    if (answer.empty()) return true;
+    if (answer.size() > 500) answer.resize(500);
+    // A try that the deadline cuts short finds out little; what was said before tells more.
+    const bool cut_short = target_.patience < std::chrono::milliseconds(100);
+    if (last_.empty() || !cut_short) last_ = std::move(answer);
     return false;
   }
 

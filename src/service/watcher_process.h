@@ -16,7 +16,7 @@ namespace throttletest::internal {
 
 // One registered action, written by the test process and read by the watcher after its death.
 struct WatchSlot {
-  static constexpr std::size_t kCapacity = 16 * 1024;
+  static constexpr std::size_t kCapacity = std::size_t{16} * 1024;
   enum State : std::uint32_t { kFree = 0, kFilling, kArmed };
   std::atomic<std::uint32_t> state;
   std::uint32_t size;

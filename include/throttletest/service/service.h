@@ -73,7 +73,7 @@ class Service {
 // kNoContainerRuntime with the way out; kServiceStart when limits did not take ("effective burst 20
 // us, requested 20000 us") or the program cannot be run; kNotReady with the reason, the check's
 // last answer and the last log lines; kInterrupted.
-std::unique_ptr<Service> StartService(const ServiceSpec& spec, std::stop_token stop = {});
+std::unique_ptr<Service> StartService(const ServiceSpec& spec, const std::stop_token& stop = {});
 
 // The launcher kAuto stands for on this machine. Errors: kUnsupported listing each with its lack.
 LauncherKind ResolveAuto(const ServiceSpec& spec);

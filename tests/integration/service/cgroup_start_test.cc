@@ -92,7 +92,7 @@ TEST_F(CgroupStart, ListeningLateIsWaitedFor) {
 
 TEST_F(CgroupStart, AnErrorStatusIsNotReady) {
   ServiceSpec spec = Toy({"--status=500", "--port={port}"});
-  spec.ready = HttpReady("/healthz").Within(milliseconds(400));
+  spec.ready = HttpReady("/healthz").Within(seconds(1));
   EXPECT_THAT(StartError(spec), HasSubstr("last answer: GET /healthz answered 500"));
   spec.ready = HttpReady("/healthz", 500).Within(seconds(20));
   EXPECT_EQ(StartError(spec), "");
@@ -120,9 +120,9 @@ TEST_F(CgroupStart, C111AnAcceptedConnectionThatClosesIsNotReady) {
     EXPECT_EQ(StartError(spec), "");
   }
   spec.command[1] = "--close-first=1000000";
-  spec.ready = HttpReady("/").Within(milliseconds(300));
+  spec.ready = HttpReady("/").Within(seconds(1));
   EXPECT_THAT(StartError(spec), HasSubstr("closed"));
-  spec.ready = TcpReady().Within(milliseconds(300));
+  spec.ready = TcpReady().Within(seconds(1));
   EXPECT_THAT(StartError(spec), HasSubstr("closed it at once"));
 }
 

@@ -127,6 +127,12 @@ TEST(WaitReady, OneTryIsNotLongerThanWhatIsLeft) {
                                                       milliseconds(20), milliseconds(10)));
 }
 
+TEST(WaitReady, ATryThatTheDeadlineCutShortDoesNotHideTheAnswerBefore) {
+  Script script({"answered 500", "no answer in time"});
+  const std::string text = script.Wait(script.Check().Within(milliseconds(120)));
+  EXPECT_THAT(text, HasSubstr("last answer: answered 500"));
+}
+
 TEST(LastLines, KeepsTheEndIndented) {
   EXPECT_EQ(LastLines("a\nb\nc\n", 2), "  b\n  c");
   EXPECT_EQ(LastLines("only"), "  only");
