@@ -74,7 +74,7 @@ TEST_F(Command, MissesABudgetWithStatusOneAndWritesJson) {
   }
   EXPECT_TRUE(json["start_lag_ms"]["max"].is_number());
   EXPECT_EQ(json["batch_order_median_ms"].size(), 8u);
-  EXPECT_EQ(json["validity"]["status"], "valid");
+  EXPECT_EQ(json["validity"]["status"], "trusted");
   EXPECT_EQ(json["verdicts"][0]["verdict"], "missed");
   EXPECT_TRUE(json.contains("environment") && json["limits"].contains("requested") &&
               json["limits"].contains("effective") && json["memory"].contains("peak_bytes"));
@@ -163,7 +163,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"MemoryOneByte", {"--memory", "1"}, kBurn, 2, "6 MiB"},
         BadInput{
             "SwapBelowMemory", {"--memory", "64m", "--memory-swap", "32m"}, kBurn, 2, "32 MiB"},
-        BadInput{"MissingBinary", {}, {"burn_servr", "--port={port}"}, 2, "burn_servr"},
+        BadInput{"MissingBinary",
+                 {},
+                 {"burn_servr", "--port={port}"},
+                 4,
+                 "burn_servr: not found in PATH"},
         BadInput{"NothingToRun", {}, {}, 2, "nothing to run"},
         BadInput{"NeverListens", {"--ready-timeout", "1s"}, {"sleep", "30"}, 4, "not ready"},
         BadInput{
@@ -178,9 +182,15 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"BudgetAbove", {"--budget", "p99>150ms"}, kBurn, 2, "p99>150ms"},
         BadInput{
             "UnwritableJson", {"--json", "/no/such/folder/x.json"}, kBurn, 2, "/no/such/folder"},
-        BadInput{"UnknownLauncher", {"--launcher", "dokcer"}, kBurn, 2, "dokcer"},
-        BadInput{"UnknownOption", {"--cpu", "1"}, kBurn, 2, "--cpu"}),
+        kBurn, 2, "dokcer" BadInput{"UnknownOption", {"--cpu", "1"}, kBurn, 2, "--cpu"}),
     [](const auto& test) { return std::string(test.param.name); });
+
+TEST_F(Command, RefusesAnUnknownLauncher) {
+  const auto run = test::RunBinary({THROTTLETEST, "run", "--launcher", "dokcer", "--batch", "1",
+                                    "--get", "/", "--", "sleep", "1"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, HasSubstr("dokcer"));
+}
 
 TEST_F(Command, RefusesAPortThatIsInUse) {
   // The service insists on a port that a stranger holds; the stranger must not be measured.

@@ -82,7 +82,7 @@ TEST(Matchers, DescribeThemselvesAndTheirNegation) {
   EXPECT_EQ(testing::DescribeMatcher<const Measurement&>(P99Below(150ms)),
             "has a P99 response time below 150 ms");
   EXPECT_THAT(testing::DescribeMatcher<const Measurement&>(P99Below(150ms), true),
-              AllOf(HasSubstr("P99"), HasSubstr("not below 150 ms")));
+              AllOf(HasSubstr("P99"), HasSubstr("150 ms or more")));
   EXPECT_THAT(testing::DescribeMatcher<const Measurement&>(ThrottleRatioBelow(0.05)),
               HasSubstr("0.05"));
 }

@@ -1,7 +1,10 @@
 // Leftovers: what a run of ours has left in the cgroup tree, for tests that say "nothing is left".
 #pragma once
 
+#include <signal.h>
+
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -9,14 +12,22 @@
 
 namespace throttletest::test {
 
-// Directories named throttletest-* anywhere in the cgroup hierarchies.
+// True for "throttletest-PID...." of a process that has ended: other tests may run at the same
+// time.
+inline bool IsOfTheDead(const std::string& name) {
+  if (!name.starts_with("throttletest-")) return false;
+  const int pid = std::atoi(name.c_str() + std::string("throttletest-").size());
+  return pid > 0 && kill(pid, 0) != 0;
+}
+
+// Directories of dead owners anywhere in the cgroup hierarchies.
 inline std::vector<std::string> CgroupLeftovers() {
   std::vector<std::string> found;
   std::error_code error;
   for (std::filesystem::recursive_directory_iterator it("/sys/fs/cgroup", error), end; it != end;
        it.increment(error)) {
     if (error) break;
-    if (it->is_directory(error) && it->path().filename().string().starts_with("throttletest-")) {
+    if (it->is_directory(error) && IsOfTheDead(it->path().filename().string())) {
       found.push_back(it->path().string());
     }
   }
