@@ -182,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"BudgetAbove", {"--budget", "p99>150ms"}, kBurn, 2, "p99>150ms"},
         BadInput{
             "UnwritableJson", {"--json", "/no/such/folder/x.json"}, kBurn, 2, "/no/such/folder"},
-        kBurn, 2, "dokcer" BadInput{"UnknownOption", {"--cpu", "1"}, kBurn, 2, "--cpu"}),
+        BadInput{"UnknownOption", {"--cpu", "1"}, kBurn, 2, "--cpu"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST_F(Command, RefusesAnUnknownLauncher) {
