@@ -100,7 +100,10 @@ std::string RunningService::Stranger() const {
   // A published port is listened on by the engine.
   if (spec_.container_port) return {};
   try {
-    return FindStranger(port_, cgroup().Processes());
+    std::vector<pid_t> service = cgroup().Processes();
+    // crun puts the processes one level below the cgroup that has the limits.
+    service.push_back(pid());
+    return FindStranger(port_, service);
   } catch (const Error&) {
     return {};  // ended; the next look at it says so
   }
