@@ -10,7 +10,9 @@ function(throttletest_own_target target)
   if(PROJECT_IS_TOP_LEVEL)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wconversion)
     if(THROTTLETEST_WERROR)
-      target_compile_options(${target} PRIVATE -Werror)
+      # gcc 12 sees overruns in plain string concatenations (its bugs 105329 and 105651): told, not fatal.
+      target_compile_options(${target} PRIVATE -Werror
+        $<$<CXX_COMPILER_ID:GNU>:-Wno-error=array-bounds;-Wno-error=restrict;-Wno-error=stringop-overflow>)
     endif()
     if(THROTTLETEST_SANITIZE)
       target_compile_options(${target} PRIVATE -fsanitize=${THROTTLETEST_SANITIZE}

@@ -162,7 +162,7 @@ TEST(EngineAnswers, ABodyThatNeverEndsIsCutByTheTimeout) {
 }
 
 TEST(EngineAnswers, BytesAfterTheAnswerSpoilTheConnectionButNotTheAnswer) {
-  const ScriptServer server(Always(std::string(kEmptyAnswer) + "more"));
+  const ScriptServer server(Always(std::string(kEmptyAnswer).append("more")));
   const LoadResult result = Drive(server, Schedule(1, 20, 1s, 150ms));
   EXPECT_EQ(result.ok, 3);
   EXPECT_EQ(server.accepted(), 3);
