@@ -40,8 +40,9 @@ std::chrono::nanoseconds ParseDuration(std::string_view text) {
     if (!number) break;
     const double ns = *number * unit.nanoseconds;
     if (ns < 0 || ns > 9e18) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("duration \"{}\" is out of range: it must be 0 or more", text));
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("duration \"{}\" is out of range: it must be from 0 to 292 years", text));
     }
     return std::chrono::nanoseconds(std::llround(ns));
   }

@@ -119,10 +119,12 @@ void ResolveMemory(const Limits& limits, ResolvedLimits& resolved) {
   }
   if (!limited) return;
   if (*limits.memory < kMinMemory) {
-    Refuse(
-        fmt::format("memory {} bytes is below {} (6 MiB), the container engines' floor; did "
-                    "you mean {} MiB?",
-                    limits.memory->bytes(), kMinMemory.bytes(), limits.memory->bytes()));
+    const std::int64_t bytes = limits.memory->bytes();
+    std::string message =
+        fmt::format("memory {} bytes is below {} (6 MiB), the container engines' floor", bytes,
+                    kMinMemory.bytes());
+    if (bytes >= kMinMemory.bytes() >> 20) message += fmt::format("; did you mean {} MiB?", bytes);
+    Refuse(message);
   }
   resolved.memory = limits.memory;
   if (!limits.memory_swap) {

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/output.h"
 #include "throttletest/service/host.h"
 
 namespace throttletest::cli {
@@ -33,18 +34,21 @@ void PrintJson(const HostReport& report) {
                                     {"detail", finding.detail},
                                     {"advice", finding.advice}});
   }
-  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  Print(
+      fmt::format("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)));
 }
 
 void PrintText(const HostReport& report) {
   for (const HostFinding& finding : report.findings) {
-    fmt::print("{:<8} {:<22} {}\n", StatusName(finding.status), finding.topic, finding.detail);
-    if (!finding.advice.empty()) fmt::print("{:<8} {:<22} -> {}\n", "", "", finding.advice);
+    Print(fmt::format("{:<8} {:<22} {}\n", StatusName(finding.status), finding.topic,
+                      finding.detail));
+    if (!finding.advice.empty()) Print(fmt::format("{:<8} {:<22} -> {}\n", "", "", finding.advice));
   }
   if (report.can_measure()) {
-    fmt::print("\nThis machine can measure with: {}.\n", fmt::join(report.usable_launchers, ", "));
+    Print(fmt::format("\nThis machine can measure with: {}.\n",
+                      fmt::join(report.usable_launchers, ", ")));
   } else {
-    fmt::print("\nThis machine cannot measure yet: no launcher works; see the advice above.\n");
+    Print("\nThis machine cannot measure yet: no launcher works; see the advice above.\n");
   }
 }
 

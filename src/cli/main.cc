@@ -11,6 +11,7 @@
 
 #include "cli/doctor_command.h"
 #include "cli/exit_status.h"
+#include "cli/output.h"
 #include "cli/run_command.h"
 #include "cli/run_options.h"
 #include "throttletest/base/error.h"
@@ -68,12 +69,15 @@ int Main(std::vector<std::string> words) {
 int main(int argc, char** argv) {
   namespace cli = throttletest::cli;
   try {
-    return cli::Main({argv + 1, argv + argc});
+    const int status = cli::Main({argv + 1, argv + argc});
+    if (cli::FinishOutput()) return status;
+    cli::Tell("throttletest: cannot write the result to standard output\n");
+    return status == cli::kBudgetsMet ? cli::kOwnError : status;
   } catch (const throttletest::Error& e) {
-    fmt::print(stderr, "throttletest: {}\n", e.what());
+    cli::Tell(fmt::format("throttletest: {}\n", e.what()));
     return cli::StatusOf(e.code());
   } catch (const std::exception& e) {
-    fmt::print(stderr, "throttletest: unexpected: {}\n", e.what());
+    cli::Tell(fmt::format("throttletest: unexpected: {}\n", e.what()));
     return cli::kOwnError;
   }
 }

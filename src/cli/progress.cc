@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include "cli/output.h"
 
 namespace throttletest::cli {
 
@@ -14,12 +14,11 @@ Progress::~Progress() { Done(); }
 void Progress::Step(const std::string& text) {
   if (quiet_) return;
   if (terminal_) {
-    fmt::print(stderr, "\r\033[K{}", text);
+    Tell(fmt::format("\r\033[K{}", text));
     open_line_ = true;
   } else {
-    fmt::print(stderr, "{}\n", text);
+    Tell(text + "\n");
   }
-  std::fflush(stderr);
 }
 
 void Progress::Update(const MeasureProgress& progress) {
@@ -33,8 +32,7 @@ void Progress::Update(const MeasureProgress& progress) {
 
 void Progress::Done() {
   if (!open_line_) return;
-  fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  Tell("\r\033[K");
   open_line_ = false;
 }
 

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "cli/interrupt.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "throttletest/report/json.h"
 #include "throttletest/report/text.h"
@@ -26,19 +27,31 @@ ExitStatus Judge(const Measurement& m, const std::vector<BudgetResult>& results)
 }
 
 void PrintVerdicts(const Measurement& m, const std::vector<BudgetResult>& results) {
-  fmt::print("{}", Details(m));
+  Print(Details(m));
   for (const BudgetResult& result : results) {
     std::string verdict = VerdictName(result.verdict);
     std::transform(verdict.begin(), verdict.end(), verdict.begin(),
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    fmt::print("{} {}: {}\n", verdict, result.budget, result.explanation);
+    Print(fmt::format("{} {}: {}\n", verdict, result.budget, result.explanation));
   }
 }
 
 // A service that has ended by itself has a story to tell, and its log is where it told it.
 void PrintEnd(const ExitReport& end) {
   if (end.stopped_by_us) return;
-  fmt::print(stderr, "the service {}; the end of its output:\n{}\n", end.ToString(), end.logs);
+  Tell(fmt::format("the service {}; the end of its output:\n{}\n", end.ToString(), end.logs));
+}
+
+// The path was writable before the run; a failure now must neither hide the figures nor look like
+// usage.
+bool WriteJson(const std::string& path, const std::string& json) {
+  try {
+    WriteFile(path, json);
+    return true;
+  } catch (const Error& e) {
+    Tell(fmt::format("throttletest: {}\n", e.what()));
+    return false;
+  }
 }
 
 }  // namespace
@@ -62,10 +75,15 @@ ExitStatus Run(const RunText& text) {
   std::vector<BudgetResult> results;
   for (const Budget& budget : settings.budgets) results.push_back(budget.Evaluate(m));
   // The file first: a closed pipe on stdout must not lose the run.
-  if (!text.json.empty()) WriteFile(text.json, ToJson(m, results));
+  const bool written = text.json.empty() || WriteJson(text.json, ToJson(m, results));
   PrintVerdicts(m, results);
   PrintEnd(end);
-  return interrupt.requested() ? kInterrupted : Judge(m, results);
+  if (interrupt.requested()) {
+    Tell("throttletest: interrupted; the service was stopped\n");
+    return kInterrupted;
+  }
+  const ExitStatus status = Judge(m, results);
+  return status == kBudgetsMet && !written ? kOwnError : status;
 }
 
 }  // namespace throttletest::cli

@@ -121,6 +121,20 @@ Request ReadRequest(const RunText& text) {
 
 }  // namespace
 
+namespace {
+
+// An empty value, such as an unset variable of a CI script, must not read as "not given".
+void RefuseEmpty(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 0) continue;
+    option->check([](const std::string& value) {
+      return value.empty() ? std::string("the value is empty") : std::string();
+    });
+  }
+}
+
+}  // namespace
+
 void DeclareRunOptions(CLI::App& app, RunText& text) {
   app.add_option("--launcher", text.launcher, "auto, cgroup, docker or podman")->group("Service");
   app.add_option("--image", text.image,
@@ -188,6 +202,7 @@ void DeclareRunOptions(CLI::App& app, RunText& text) {
       ->check(CLI::Range(0, 100));
   app.add_option("--json", text.json, "Write the result to this file")->group("Verdict");
   app.add_flag("--quiet", text.quiet, "No progress")->group("Verdict");
+  RefuseEmpty(app);
 }
 
 RunSettings Understand(const RunText& text) {

@@ -52,9 +52,14 @@ std::int64_t Dispatcher::Read() { return seen_ns_ = clock_.Now(); }
 void Dispatcher::OnTime() {
   const std::int64_t now = Read();
   ExpireUntil(now);
-  for (std::int64_t sent = 0; pacer_->start_ns() <= now && sent < kRequestsPerTurn;
-       sent += batch_size_) {
-    ReleaseBatch();
+  std::int64_t sent = 0;
+  while (pacer_->start_ns() <= now && sent < kRequestsPerTurn) {
+    if (DeadlineOf(pacer_->batch() * batch_size_) <= now) {
+      GiveUpBatch();
+    } else {
+      ReleaseBatch();
+      sent += batch_size_;
+    }
   }
   if (prepare_at_ns_ <= now) Prepare();
 }
@@ -73,6 +78,17 @@ void Dispatcher::ReleaseBatch() {
   pacer_->Advance();
   prepare_at_ns_ = pacer_->prepare_ns();
   opens_left_ = 2 * batch_size_;
+}
+
+void Dispatcher::GiveUpBatch() {
+  const std::int64_t first = pacer_->batch() * batch_size_;
+  for (std::int64_t i = first; i < first + batch_size_; ++i) {
+    flights_.emplace_back();
+    flights_.back().done = true;
+    MarkNotSent(i, "generator later than the request's timeout");
+  }
+  pacer_->Advance();
+  prepare_at_ns_ = pacer_->prepare_ns();
 }
 
 void Dispatcher::ReleaseRequest(std::int64_t request) {

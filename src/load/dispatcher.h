@@ -54,6 +54,9 @@ class Dispatcher : private ChannelEvents {
 
   std::int64_t Read();
   void ReleaseBatch();
+  // For a batch whose timeout has passed before it could be sent: sending it could only time out,
+  // and a plan far above what this machine can send would never end.
+  void GiveUpBatch();
   void ReleaseRequest(std::int64_t request);
   void Prepare();
   std::int64_t MissingConnections() const;

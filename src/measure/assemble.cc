@@ -39,6 +39,13 @@ std::vector<std::string> CollectNotes(const WindowInputs& in, const CgroupDelta&
   if (in.after) AddNotes(notes, in.after->notes);
   AddNotes(notes, delta.notes);
   AddNotes(notes, CheckLimits(in.requested, in.before).notes);
+  const int online = in.before.online.count();
+  if (online > 0 && in.requested.cpu.cpus().value_or(0) > online) {
+    AddNotes(notes,
+             {fmt::format("a limit of {:.4g} CPUs is pointless on the {} CPUs of this machine: the "
+                          "quota can never be used up",
+                          *in.requested.cpu.cpus(), online)});
+  }
   if (delta.effective.ancestors_hidden) {
     AddNotes(notes, {"limits above the visible root of the cgroup tree cannot be read"});
   }

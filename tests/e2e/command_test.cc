@@ -113,6 +113,21 @@ TEST_F(Command, StopsOnSigintLeavingNothing) {
   EXPECT_EQ(run.status, 130) << run.out << run.err;
 }
 
+TEST_F(Command, SurvivesAFullStderrAndReportsAFullStdout) {
+  const std::string run =
+      std::string(THROTTLETEST) +
+      " run --launcher cgroup --batch 1 --every 100ms --duration 300ms --warmup 0s "
+      "--get /healthz -- " BURN_SERVER " --port={port} ";
+  EXPECT_EQ(test::RunBinary({"sh", "-c", run + "2>/dev/full"}).status, 0);
+  EXPECT_EQ(test::RunBinary({"sh", "-c", run + "2>&-"}).status, 0);
+  const auto full = test::RunBinary({"sh", "-c", run + ">/dev/full"});
+  EXPECT_EQ(full.status, 5);
+  EXPECT_THAT(full.err, HasSubstr("cannot write the result"));
+  EXPECT_EQ(
+      test::RunBinary({"sh", "-c", std::string(THROTTLETEST) + " doctor --json >/dev/full"}).status,
+      5);
+}
+
 TEST_F(Command, DoctorSaysWhatWorks) {
   const auto run = test::RunBinary({THROTTLETEST, "doctor"});
   EXPECT_EQ(run.status, 0) << run.out;
@@ -182,6 +197,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"BudgetAbove", {"--budget", "p99>150ms"}, kBurn, 2, "p99>150ms"},
         BadInput{
             "UnwritableJson", {"--json", "/no/such/folder/x.json"}, kBurn, 2, "/no/such/folder"},
+        BadInput{"EmptyJson", {"--json", ""}, kBurn, 2, "--json"},
+        BadInput{"EmptyReadyLog", {"--ready-log", ""}, kBurn, 2, "--ready-log"},
         BadInput{"UnknownOption", {"--cpu", "1"}, kBurn, 2, "--cpu"}),
     [](const auto& test) { return std::string(test.param.name); });
 

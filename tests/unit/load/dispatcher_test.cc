@@ -91,6 +91,17 @@ TEST(Dispatch, C133ASaturatedGeneratorShowsAsLagNotAsASlowService) {
   EXPECT_EQ(result.planned, result.ok + result.not_sent);
 }
 
+TEST(Dispatch, GivesUpRequestsWhoseTimeoutPassedBeforeTheyCouldBeSent) {
+  // Each write takes ten times the interval, so the generator falls behind without end.
+  Simulation s(Takes(1 * kMs), Get("/").Timeout(100ms));
+  s.service.write_ns = 10 * kMs;
+  const LoadResult& result = s.Run(ConstantRate(1000_rps).For(2s).measured());
+  EXPECT_GT(result.not_sent, 1000);
+  EXPECT_EQ(result.planned, result.ok + result.failed + result.timed_out + result.not_sent);
+  EXPECT_EQ(result.failure_reasons.count("generator later than the request's timeout"), 1u);
+  EXPECT_LE(s.ended_ns, 2000 * kMs + 3 * 256 * 10 * kMs) << "the plan's length bounds the run";
+}
+
 TEST(Dispatch, C183AShortfallIsNeverSilent) {
   Simulation s(Takes(1 * kMs));
   s.service.write_ns = 10 * kMs;  // 100 requests a second at most

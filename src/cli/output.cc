@@ -1,0 +1,20 @@
+#include "cli/output.h"
+
+#include <cstdio>
+#include <iostream>
+
+namespace throttletest::cli {
+
+void Tell(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+void Print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+bool FinishOutput() {
+  std::cout.flush();  // CLI11 prints --help and --version there
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+}
+
+}  // namespace throttletest::cli
