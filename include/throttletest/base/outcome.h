@@ -32,15 +32,15 @@ class Outcome {
     o.reason_.clear();
     return o;
   }
-  static Outcome NotAvailable(std::string reason) {
+  static Outcome NotAvailable(const std::string& reason) {
     Outcome o;
-    o.reason_ = std::move(reason);
+    o.reason_ = reason;
     return o;
   }
-  static Outcome Inconclusive(std::string reason) {
+  static Outcome Inconclusive(const std::string& reason) {
     Outcome o;
     o.kind_ = OutcomeKind::kInconclusive;
-    o.reason_ = std::move(reason);
+    o.reason_ = reason;
     return o;
   }
 
