@@ -25,7 +25,7 @@ namespace throttletest {
 using MeasurementMatcher = testing::Matcher<const Measurement&>;
 
 // Matches when `budget` is met; the others are shorthands for it.
-MeasurementMatcher MeetsBudget(Budget budget);
+MeasurementMatcher MeetsBudget(const Budget& budget);
 
 // Throttled periods / periods. Units: 0..1. Inconclusive without a quota or below 10 periods.
 MeasurementMatcher ThrottleRatioBelow(double ratio);
