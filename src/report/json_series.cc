@@ -45,9 +45,9 @@ const char* FateName(RequestFate fate) {
   return "not_sent";
 }
 
-Json Table(std::vector<std::string> columns) {
+Json Table(const std::vector<std::string>& columns) {
   Json table;
-  table["columns"] = std::move(columns);
+  table["columns"] = columns;
   table["rows"] = Json::array();
   return table;
 }
