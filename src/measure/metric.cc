@@ -56,7 +56,7 @@ std::string BytesToken(std::int64_t bytes) {
   return fmt::format("{}", bytes);
 }
 
-std::string WithUnit(const MetricInfo& info, std::string number) {
+std::string WithUnit(const MetricInfo& info, const std::string& number) {
   return info.kind == BoundKind::kNumber ? number + " " + info.unit : number;
 }
 
@@ -73,7 +73,7 @@ std::string MetricName(Metric metric, const std::optional<Percentile>& percentil
 }
 
 std::string MetricSubject(Metric metric, const std::optional<Percentile>& percentile) {
-  const std::string quantity = InfoOf(metric).subject;
+  std::string quantity = InfoOf(metric).subject;
   if (!percentile) return quantity;
   if (percentile->milli_percent() == 100'000) return "maximum " + quantity;
   // Response time is what budgets are about: "P99" alone means it.
