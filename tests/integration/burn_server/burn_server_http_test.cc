@@ -121,8 +121,9 @@ TEST(BurnServerHttp, IdleConnectionsCostNoWakeUps) {
   std::this_thread::sleep_for(50ms);
   const auto before = server.VoluntarySwitches();
   std::this_thread::sleep_for(300ms);
-  // A loop that polls every 10 ms would make about 400 of them.
-  EXPECT_LE(server.VoluntarySwitches() - before, 2);
+  // A loop that polls every 10 ms would make about 400 of them. A sanitizer's own thread makes a
+  // few.
+  EXPECT_LE(server.VoluntarySwitches() - before, 20);
 }
 
 TEST(BurnServerHttp, WorkersAndQueueDepthTurnTheRestAway) {
@@ -130,11 +131,15 @@ TEST(BurnServerHttp, WorkersAndQueueDepthTurnTheRestAway) {
   auto connections = OpenMany(server.port(), 6);
   for (auto& connection : connections) connection->SendGet("/burn?ms=600000");
   // One burns and two wait, until the server stops; the other three are told so at once.
-  std::vector<int> statuses;
-  for (auto& connection : connections) {
-    if (connection->Readable(500ms)) statuses.push_back(connection->Receive().status);
+  std::vector<int> turned_away;
+  const auto deadline = steady_clock::now() + 20s;
+  while (turned_away.size() < 3 && steady_clock::now() < deadline) {
+    for (auto& connection : connections) {
+      if (connection->Readable(10ms)) turned_away.push_back(connection->Receive().status);
+    }
   }
-  EXPECT_THAT(statuses, testing::ElementsAre(429, 429, 429));
+  EXPECT_THAT(turned_away, testing::ElementsAre(429, 429, 429));
+  for (auto& connection : connections) EXPECT_FALSE(connection->Readable(10ms));
 }
 
 TEST(BurnServerHttp, OneWorkerServesOneAfterTheOther) {
@@ -182,7 +187,8 @@ TEST(BurnServerHttp, StopsAtOnceWithConnectionsOpenAndWorkRunning) {
     idle[1]->Send("GET /half");
     const auto start = steady_clock::now();
     EXPECT_EQ(server.Stop(signal), 0);
-    EXPECT_LT(steady_clock::now() - start, 1s);
+    // Well below a second on an idle machine.
+    EXPECT_LT(steady_clock::now() - start, 2s);
     EXPECT_TRUE(idle[2]->AtEnd());
   }
 }
@@ -191,12 +197,12 @@ TEST(BurnServerHttp, TakesALargeBatchOfNewConnectionsWithoutLosingSyns) {
   RunningServer server({"--threads=1"});
   Connection busy(server.port());
   busy.SendGet("/burn?ms=600000");
-  const auto start = steady_clock::now();
   auto batch = OpenMany(server.port(), 300);
   for (auto& connection : batch) connection->SendGet("/healthz");
-  for (auto& connection : batch) EXPECT_EQ(connection->Receive().status, 200);
-  // A lost SYN is sent again after one second.
-  EXPECT_LT(steady_clock::now() - start, 900ms);
+  for (auto& connection : batch) {
+    EXPECT_EQ(connection->Receive().status, 200);
+    EXPECT_EQ(connection->Retransmissions(), 0);
+  }
 }
 
 }  // namespace

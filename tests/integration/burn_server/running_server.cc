@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -153,6 +154,13 @@ Reply Connection::Get(const std::string& target) {
 bool Connection::Readable(std::chrono::milliseconds patience) const {
   pollfd poll{fd_.get(), POLLIN, 0};
   return !buffer_.empty() || ::poll(&poll, 1, static_cast<int>(patience.count())) > 0;
+}
+
+int Connection::Retransmissions() const {
+  tcp_info info{};
+  socklen_t size = sizeof(info);
+  if (::getsockopt(fd_.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) Fail("TCP_INFO");
+  return static_cast<int>(info.tcpi_total_retrans);
 }
 
 bool Connection::AtEnd() { return buffer_.empty() && !More(); }

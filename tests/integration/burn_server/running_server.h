@@ -56,6 +56,8 @@ class Connection {
   Reply Get(const std::string& target);
   // True when an answer, or the end of the connection, is there within `patience`.
   bool Readable(std::chrono::milliseconds patience) const;
+  // Segments the client's kernel had to send again, SYNs included. Source: TCP_INFO.
+  int Retransmissions() const;
   // True when the server has closed the connection.
   bool AtEnd();
 
