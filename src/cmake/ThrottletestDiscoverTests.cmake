@@ -10,7 +10,6 @@
 #
 # Values given in PROPERTIES win over these, and may be lists.
 include_guard(GLOBAL)
-include(GoogleTest)
 
 function(throttletest_discover_tests target)
   cmake_parse_arguments(PARSE_ARGV 1 DISCOVER "" "TIMEOUT;DISCOVERY_TIMEOUT;TEST_LIST" "LABELS;PROPERTIES")
@@ -26,6 +25,8 @@ function(throttletest_discover_tests target)
   if(NOT DEFINED DISCOVER_TEST_LIST)
     set(DISCOVER_TEST_LIST ${target}_TESTS)
   endif()
+  # Here and not above: the module works with a variable, which a project that fetches us would not see.
+  include(GoogleTest)
   gtest_discover_tests(${target} ${DISCOVER_UNPARSED_ARGUMENTS}
     TEST_LIST ${DISCOVER_TEST_LIST} DISCOVERY_TIMEOUT ${DISCOVER_DISCOVERY_TIMEOUT})
 
