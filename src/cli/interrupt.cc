@@ -11,8 +11,7 @@ namespace throttletest::cli {
 
 Interrupt::Interrupt() {
   sigemptyset(&signals_);
-  sigaddset(&signals_, SIGINT);
-  sigaddset(&signals_, SIGTERM);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&signals_, signal);
   pthread_sigmask(SIG_BLOCK, &signals_, &previous_);
   waiter_ = std::jthread([this](const std::stop_token& done) {
     // A timed wait: the thread has to notice the destructor without a signal.

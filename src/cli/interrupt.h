@@ -1,5 +1,5 @@
-// Interrupt: turns SIGINT and SIGTERM into a stop request, so that the service is stopped and
-// removed in order.
+// Interrupt: turns SIGINT, SIGTERM, SIGHUP and SIGQUIT into a stop request, so that the service is
+// stopped and removed in order.
 #pragma once
 
 #include <csignal>
@@ -9,7 +9,7 @@
 
 namespace throttletest::cli {
 
-// Blocks both signals in this thread and in every thread made afterwards, and waits for them on a
+// Blocks these signals in this thread and in every thread made afterwards, and waits for them on a
 // thread of its own. A second signal ends the program at once. Make it before any other thread.
 class Interrupt {
  public:

@@ -106,11 +106,14 @@ TEST_F(Command, IsInconclusiveWhenTheServiceDies) {
   EXPECT_THAT(run.out, HasSubstr("SIGKILL"));
 }
 
-TEST_F(Command, StopsOnSigintLeavingNothing) {
+TEST_F(Command, StopsOnASignalLeavingNothing) {
   auto words = Words({}, kBurn);
   words.erase(std::find(words.begin(), words.end(), "--quiet"));
-  const auto run = test::RunBinary(words, {.signal_on_text = "load"});
-  EXPECT_EQ(run.status, 130) << run.out << run.err;
+  // SIGHUP: the terminal was closed.
+  for (const int signal : {SIGINT, SIGHUP}) {
+    const auto run = test::RunBinary(words, {.signal_on_text = "load", .signal = signal});
+    EXPECT_EQ(run.status, 130) << run.out << run.err;
+  }
 }
 
 TEST_F(Command, SurvivesAFullStderrAndReportsAFullStdout) {

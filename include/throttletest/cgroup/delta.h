@@ -13,8 +13,8 @@ namespace throttletest {
 
 // The same figures for one level of the chain that has a quota.
 struct LevelDelta {
-  std::string path;
-  CpuBandwidth bandwidth;
+  std::string path = {};
+  CpuBandwidth bandwidth = {};
   std::int64_t periods = 0;
   std::int64_t throttled_periods = 0;
   std::chrono::nanoseconds throttled_time{0};

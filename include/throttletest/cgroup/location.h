@@ -32,13 +32,13 @@ struct ControllerLocation {
 
 // All controllers throttletest reads. Absent: the machine does not offer that controller here.
 struct CgroupLocation {
-  std::optional<ControllerLocation> cpu;      // quota and throttling counters
-  std::optional<ControllerLocation> cpuacct;  // CPU usage (on v2 the same directory as cpu)
-  std::optional<ControllerLocation> cpuset;
-  std::optional<ControllerLocation> memory;
+  std::optional<ControllerLocation> cpu = {};      // quota and throttling counters
+  std::optional<ControllerLocation> cpuacct = {};  // CPU usage (on v2 the same directory as cpu)
+  std::optional<ControllerLocation> cpuset = {};
+  std::optional<ControllerLocation> memory = {};
   // The plain v2 directory, even where no controller of interest is on v2 (pressure on hybrid
   // hosts).
-  std::optional<ControllerLocation> unified;
+  std::optional<ControllerLocation> unified = {};
 
   friend bool operator==(const CgroupLocation&, const CgroupLocation&) = default;
 };

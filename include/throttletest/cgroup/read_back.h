@@ -18,9 +18,11 @@ struct ReadBack {
 // Compares the request with the chain that `snapshot` read.
 //
 // Allowed: quota within 1 us (or up to 0.01 CPU above: the systemd driver rounds up), memory
-// rounded down to a page, the same share in another period (a note). Everything else is a
-// difference, with the file's value and the request in the text; so is an ancestor with a smaller
-// limit, named by path. Absent: with no quota requested, a quota on the leaf is a difference.
+// rounded down to a page, the same share in another period (a note). Any other value for a limit
+// that was requested is a difference, with the file's value and the request in the text; so is an
+// ancestor with a smaller limit, named by path. Absent: with no quota requested, a quota on the
+// leaf is a difference and one on an ancestor a note; with no memory limit requested, one in force
+// is a note.
 ReadBack CheckLimits(const ResolvedLimits& requested, const Snapshot& snapshot);
 
 }  // namespace throttletest

@@ -323,6 +323,20 @@ TEST_F(CgroupKernel, C100KillsManyProcessesAndRemovesTheirCgroup) {
   }
 }
 
+TEST_F(CgroupKernel, C175TrustsAMeanOfOnePerCentWhateverSinglePeriodsUsed) {
+  WriteLimits(location_, {.cpu = {.quota = 1ms}});
+  const Cgroup cgroup = Cgroup::Open(location_);
+  StartChild(location_, true);
+  ASSERT_TRUE(Await([&] { return cgroup.Read().cpu.front().counters->throttled_periods >= 1; }));
+  const Snapshot before = cgroup.Read();
+  // 4 ms of a tick may be charged to one period and paid back by the next ones.
+  std::this_thread::sleep_for(3s);
+  const CgroupDelta delta = Subtract(before, cgroup.Read());
+  ASSERT_THAT(delta.faults, IsEmpty());
+  EXPECT_GE(delta.periods.value(), 15);
+  EXPECT_NEAR(delta.usage_cores.value(), 0.01, 0.005);
+}
+
 TEST_F(CgroupKernel, SamplerSeesTheThrottledWindows) {
   WriteLimits(location_, kTenth);
   const Cgroup cgroup = Cgroup::Open(location_);

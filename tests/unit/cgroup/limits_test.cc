@@ -38,6 +38,12 @@ TEST(ResolveLimits, C039KeepsFractionsOfCpus) {
   }
 }
 
+TEST(ResolveLimits, C163AndC165NeverRoundALimitToWholeCpus) {
+  for (const double cpus : {0.25, 0.5, 1.25, 1.5}) {
+    EXPECT_DOUBLE_EQ(*Resolve({.cpus = cpus}).cpu.cpus(), cpus);
+  }
+}
+
 TEST(ResolveLimits, C043RefusesQuotasBelowTheKernelsFloor) {
   EXPECT_THAT(Refused({.cpus = 0.005}), HasSubstr("cpus 0.005 is a quota of 500 us per 100000 us"));
   EXPECT_THAT(Refused({.cpus = 0.009}), HasSubstr("a quota of 900 us"));

@@ -52,6 +52,11 @@ TEST(CpuStatParse, C023ReadsV2UsageInMicroseconds) {
   EXPECT_EQ(Stat(kV2, "usage_usec 5000000\n").usage, 5s);
 }
 
+TEST(CpuStatParse, C026KeepsASecondOfUseASecond) {
+  EXPECT_EQ(*Stat(kV2, "usage_usec 3000000\n").usage - *Stat(kV2, "usage_usec 2000000\n").usage,
+            1s);
+}
+
 TEST(CpuStatParse, C025ReadsV2ThrottledTime) {
   const CpuStat stat = Stat(kV2, "nr_periods 9\nnr_throttled 7\nthrottled_usec 91000\n");
   EXPECT_EQ(stat.counters->throttled_time, 91ms);

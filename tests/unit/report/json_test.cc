@@ -38,6 +38,16 @@ void ExpectReasons(const json& doc, const json& value, const std::string& path) 
   }
 }
 
+TEST(ToJson, C019TellsTwoKernelsApart) {
+  Measurement m = MeasurementBuilder().Quota(100ms).Throttled(200, 4, 1s).Build();
+  m.environment.kernel = "6.1.0-test";
+  const json old_kernel = Parsed(m);
+  m.environment.kernel = "6.7.0-test";
+  const json new_kernel = Parsed(m);
+  EXPECT_EQ(old_kernel["environment"]["kernel"], "6.1.0-test");
+  EXPECT_EQ(new_kernel["environment"]["kernel"], "6.7.0-test");
+}
+
 TEST(ToJson, HasTheFieldsThatScriptsReadWithTheirUnits) {
   const Measurement m = MeasurementBuilder()
                             .Quota(100ms)
