@@ -154,7 +154,7 @@ void Dispatcher::SendOn(ChannelId id, std::int64_t request) {
   Line& line = pool_.at(id);
   RequestRecord& record = RecordOf(request);
   const std::int64_t now = Read();
-  line.writing = !line.channel->Send();
+  line.writing = !line.channel->Send(0);
   // The first time counts when it is sent again: what a stale connection cost is the service's
   // time, not the generator's lag.
   if (!line.writing && record.sent_ns < 0) record.sent_ns = now;
@@ -201,24 +201,26 @@ void Dispatcher::OnWritten(ChannelId id) {
   if (record.sent_ns < 0) record.sent_ns = Read();
 }
 
-void Dispatcher::OnAnswered(ChannelId id, int status, bool reusable) {
+void Dispatcher::OnAnswered(ChannelId id, const Answer& answer) {
   const std::int64_t now = Read();
   Line& line = pool_.at(id);
   const std::int64_t request = line.request;
   line.served = true;
   line.rested = true;
   RequestRecord& record = RecordOf(request);
-  record.status = static_cast<std::int16_t>(status);
+  record.status = static_cast<std::int16_t>(answer.status);
   // An answer before the last byte of the request was written, such as 413.
   if (record.sent_ns < 0) record.sent_ns = now;
   if (now > DeadlineOf(request)) {
     Finish(request, RequestFate::kTimedOut, {});
-  } else if (IsExpected(request_, status)) {
-    Finish(request, RequestFate::kOk, {});
+  } else if (!IsExpected(request_, answer.status)) {
+    Finish(request, RequestFate::kFailed, fmt::format("HTTP {}", answer.status));
+  } else if (!answer.fault.empty()) {
+    Finish(request, RequestFate::kFailed, answer.fault);
   } else {
-    Finish(request, RequestFate::kFailed, fmt::format("HTTP {}", status));
+    Finish(request, RequestFate::kOk, {});
   }
-  if (!reusable) {
+  if (!answer.reusable) {
     pool_.Drop(id);
   } else if (!SendWaitingOn(id)) {
     pool_.MakeIdle(id);

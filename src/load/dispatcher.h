@@ -49,7 +49,7 @@ class Dispatcher : private ChannelEvents {
   void OnOpened(ChannelId id) override;
   void OnOpenFailed(ChannelId id, const Fault& fault) override;
   void OnWritten(ChannelId id) override;
-  void OnAnswered(ChannelId id, int status, bool reusable) override;
+  void OnAnswered(ChannelId id, const Answer& answer) override;
   void OnBroken(ChannelId id, const Fault& fault, bool answer_begun) override;
 
   std::int64_t Read();

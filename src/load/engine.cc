@@ -115,7 +115,7 @@ struct LoadEngine::State {
   State(const Endpoint& endpoint, Request wanted, LoadEngineOptions wanted_options)
       : request(Validated(std::move(wanted))),
         options(Validated(std::move(wanted_options))),
-        transport(io, Resolve(endpoint), ExchangeOf(request, endpoint)),
+        transport(io, Resolve(endpoint), {ExchangeOf(request, endpoint)}),
         dispatcher(request, options.max_in_flight, clock, transport) {}
 
   void RunOnThisThread(const Schedule& schedule, const std::stop_token& stop, LoadResult& result);

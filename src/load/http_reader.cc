@@ -18,7 +18,8 @@ bool IsInterim(int status) { return status / 100 == 1 && status != kSwitchingPro
 
 }  // namespace
 
-void HttpReader::ExpectAnswer() {
+void HttpReader::ExpectAnswer(bool no_body) {
+  no_body_ = no_body;
   parser_.emplace(no_body_);
   expecting_ = true;
   begun_ = false;

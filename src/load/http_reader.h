@@ -13,10 +13,10 @@ namespace throttletest::internal {
 // Reads the answers to one request after another on one connection.
 class HttpReader {
  public:
-  explicit HttpReader(bool no_body) : no_body_(no_body), buffer_(kFirstSize) {}
+  HttpReader() : buffer_(kFirstSize) {}
 
-  // A request is being written; its answer comes next.
-  void ExpectAnswer();
+  // A request is being written; its answer comes next. `no_body`: it answers a HEAD request.
+  void ExpectAnswer(bool no_body);
 
   // Where the next bytes go; at least one byte of room.
   char* room() { return buffer_.data() + filled_; }
@@ -43,7 +43,7 @@ class HttpReader {
   Step Broken(Fault fault);
   Step KeepRest(std::size_t used, bool was_full);
 
-  bool no_body_;
+  bool no_body_ = false;
   std::vector<char> buffer_;
   std::size_t filled_ = 0;
   std::optional<AnswerParser> parser_;

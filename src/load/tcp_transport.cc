@@ -15,12 +15,12 @@ using boost::system::error_code;
 // Shared with the operations under way, which end after their channel is gone.
 class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
  public:
-  TcpConnection(asio::io_context& io, const HttpExchange& exchange, ChannelId id,
+  TcpConnection(asio::io_context& io, const std::vector<HttpExchange>& exchanges, ChannelId id,
                 ChannelEvents& events)
-      : socket_(io), exchange_(exchange), id_(id), events_(&events), reader_(exchange.no_body) {}
+      : socket_(io), exchanges_(exchanges), id_(id), events_(&events) {}
 
   void Connect(const asio::ip::tcp::endpoint& endpoint);
-  bool Send();
+  bool Send(RequestKind kind);
   void Close();
 
  private:
@@ -33,7 +33,8 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
   void Broken(const Fault& fault);
 
   asio::ip::tcp::socket socket_;
-  const HttpExchange& exchange_;
+  const std::vector<HttpExchange>& exchanges_;
+  const HttpExchange* exchange_ = nullptr;  // of the latest request
   ChannelId id_;
   ChannelEvents* events_;  // null once closed
   HttpReader reader_;
@@ -70,10 +71,11 @@ void TcpConnection::OpenFailed(const error_code& ec) {
   if (events_ != nullptr) events_->OnOpenFailed(id_, ConnectFault(ec.value()));
 }
 
-bool TcpConnection::Send() {
-  reader_.ExpectAnswer();
+bool TcpConnection::Send(RequestKind kind) {
+  exchange_ = &exchanges_[kind];
+  reader_.ExpectAnswer(exchange_->no_body);
   error_code ec;
-  const auto bytes = asio::buffer(exchange_.request_text);
+  const auto bytes = asio::buffer(exchange_->request_text);
   std::size_t written = socket_.write_some(bytes, ec);
   if (written == bytes.size()) return true;
   if (ec && ec != asio::error::would_block) {
@@ -107,8 +109,8 @@ void TcpConnection::OnRead(const error_code& ec, std::size_t n) {
   if (step == HttpReader::Step::kBroken) return Broken(reader_.fault());
   if (step == HttpReader::Step::kAnswered) {
     // An answer before the request was wholly written leaves the connection in the middle of it.
-    const bool reusable = reader_.reusable() && !exchange_.close && !writing_;
-    events_->OnAnswered(id_, reader_.status(), reusable);
+    const bool reusable = reader_.reusable() && !exchange_->close && !writing_;
+    events_->OnAnswered(id_, {.status = reader_.status(), .reusable = reusable});
     if (events_ == nullptr) return;
   }
   ReadMore();
@@ -129,7 +131,7 @@ class TcpChannel : public Channel {
   explicit TcpChannel(std::shared_ptr<TcpConnection> connection)
       : connection_(std::move(connection)) {}
   ~TcpChannel() override { connection_->Close(); }
-  bool Send() override { return connection_->Send(); }
+  bool Send(RequestKind kind) override { return connection_->Send(kind); }
 
  private:
   std::shared_ptr<TcpConnection> connection_;
@@ -138,7 +140,7 @@ class TcpChannel : public Channel {
 }  // namespace
 
 std::unique_ptr<Channel> TcpTransport::Open(ChannelId id, ChannelEvents& events) {
-  auto connection = std::make_shared<TcpConnection>(io_, exchange_, id, events);
+  auto connection = std::make_shared<TcpConnection>(io_, exchanges_, id, events);
   connection->Connect(endpoint_);
   return std::make_unique<TcpChannel>(std::move(connection));
 }

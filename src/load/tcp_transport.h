@@ -5,12 +5,14 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "load/channel.h"
 
 namespace throttletest::internal {
 
-// What every connection of an engine sends, and how it reads the answer.
+// A request as it is sent, and how its answer is read.
 struct HttpExchange {
   std::string request_text;
   bool no_body = false;  // a HEAD request
@@ -21,15 +23,15 @@ class TcpTransport : public Transport {
  public:
   // The context must outlive the transport and run on one thread at a time.
   TcpTransport(boost::asio::io_context& io, const boost::asio::ip::tcp::endpoint& endpoint,
-               HttpExchange exchange)
-      : io_(io), endpoint_(endpoint), exchange_(std::move(exchange)) {}
+               std::vector<HttpExchange> exchanges)
+      : io_(io), endpoint_(endpoint), exchanges_(std::move(exchanges)) {}
 
   std::unique_ptr<Channel> Open(ChannelId id, ChannelEvents& events) override;
 
  private:
   boost::asio::io_context& io_;
   boost::asio::ip::tcp::endpoint endpoint_;
-  HttpExchange exchange_;
+  std::vector<HttpExchange> exchanges_;  // by RequestKind
 };
 
 }  // namespace throttletest::internal

@@ -117,7 +117,7 @@ class SimulatedService : public internal::Transport, public internal::Clock {
     }
     ~SimulatedChannel() override { service_.alive_.erase(number_); }
 
-    bool Send() override {
+    bool Send(internal::RequestKind /*kind*/) override {
       ++service_.sends_;
       const Fate fate = service_.serve_(service_.now_, uses_++);
       service_.now_ += service_.write_ns;
@@ -126,7 +126,7 @@ class SimulatedService : public internal::Transport, public internal::Clock {
         if (fate.fault) {
           events_.OnBroken(id_, *fate.fault, fate.answer_begun);
         } else {
-          events_.OnAnswered(id_, fate.status, fate.reusable);
+          events_.OnAnswered(id_, {.status = fate.status, .reusable = fate.reusable});
         }
       });
       return true;

@@ -37,8 +37,8 @@ class WholeAnswer : public testing::TestWithParam<AnswerCase> {};
 
 TEST_P(WholeAnswer, IsReadInOnePieceAndByteByByte) {
   for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{1} << 20}) {
-    HttpReader reader(false);
-    reader.ExpectAnswer();
+    HttpReader reader;
+    reader.ExpectAnswer(false);
     EXPECT_EQ(Feed(reader, GetParam().text, piece), Step::kAnswered);
     EXPECT_EQ(reader.status(), GetParam().status);
     EXPECT_EQ(reader.reusable(), GetParam().reusable);
@@ -76,23 +76,23 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(HttpReader, BytesAfterTheAnswerMakeItNotReusable) {
-  HttpReader reader(false);
-  reader.ExpectAnswer();
+  HttpReader reader;
+  reader.ExpectAnswer(false);
   EXPECT_EQ(Feed(reader, "HTTP/1.1 204 x\r\n\r\nmore"), Step::kAnswered);
   EXPECT_FALSE(reader.reusable());
 }
 
 TEST(HttpReader, TheAnswerToHeadHasNoBody) {
-  HttpReader reader(true);
-  reader.ExpectAnswer();
+  HttpReader reader;
+  reader.ExpectAnswer(true);
   EXPECT_EQ(Feed(reader, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"), Step::kAnswered);
   EXPECT_TRUE(reader.reusable());
 }
 
 TEST(HttpReader, ReadsOneAnswerAfterAnother) {
-  HttpReader reader(false);
+  HttpReader reader;
   for (const int status : {200, 500, 201}) {
-    reader.ExpectAnswer();
+    reader.ExpectAnswer(false);
     EXPECT_FALSE(reader.answer_begun());
     EXPECT_EQ(
         Feed(reader, "HTTP/1.1 " + std::to_string(status) + " x\r\nContent-Length: 2\r\n\r\nab"),
@@ -102,8 +102,8 @@ TEST(HttpReader, ReadsOneAnswerAfterAnother) {
 }
 
 TEST(HttpReader, ABodyUntilTheEndEndsThere) {
-  HttpReader reader(false);
-  reader.ExpectAnswer();
+  HttpReader reader;
+  reader.ExpectAnswer(false);
   EXPECT_EQ(Feed(reader, "HTTP/1.1 200 OK\r\n\r\nsome"), Step::kNeedsMore);
   EXPECT_EQ(reader.TookEnd(), Step::kAnswered);
   EXPECT_FALSE(reader.reusable());
@@ -119,8 +119,8 @@ struct CutCase {
 class CutAnswer : public testing::TestWithParam<CutCase> {};
 
 TEST_P(CutAnswer, SaysWhereItWasCut) {
-  HttpReader reader(false);
-  reader.ExpectAnswer();
+  HttpReader reader;
+  reader.ExpectAnswer(false);
   EXPECT_EQ(Feed(reader, GetParam().text), Step::kNeedsMore);
   EXPECT_EQ(reader.TookEnd(), Step::kBroken);
   EXPECT_EQ(reader.fault().reason, GetParam().reason);
@@ -145,8 +145,8 @@ INSTANTIATE_TEST_SUITE_P(
 class MalformedAnswer : public testing::TestWithParam<const char*> {};
 
 TEST_P(MalformedAnswer, IsBroken) {
-  HttpReader reader(false);
-  reader.ExpectAnswer();
+  HttpReader reader;
+  reader.ExpectAnswer(false);
   EXPECT_EQ(Feed(reader, GetParam()), Step::kBroken);
   EXPECT_THAT(reader.fault().reason, StartsWith("malformed answer: "));
   EXPECT_FALSE(reader.fault().closed);
@@ -162,8 +162,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"));
 
 TEST(HttpReader, AnEndlessHeaderIsRefusedWithinItsLimit) {
-  HttpReader reader(false);
-  reader.ExpectAnswer();
+  HttpReader reader;
+  reader.ExpectAnswer(false);
   std::string header = "HTTP/1.1 200 OK\r\n";
   for (int i = 0; i < 200; ++i) header += "X: " + std::string(1000, 'x') + "\r\n";
   EXPECT_EQ(Feed(reader, header), Step::kBroken);
@@ -171,8 +171,8 @@ TEST(HttpReader, AnEndlessHeaderIsRefusedWithinItsLimit) {
 }
 
 TEST(HttpReader, AnEndlessChunkLineIsRefused) {
-  HttpReader reader(false);
-  reader.ExpectAnswer();
+  HttpReader reader;
+  reader.ExpectAnswer(false);
   const std::string text =
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;" + std::string(200'000, 'x');
   EXPECT_EQ(Feed(reader, text), Step::kBroken);
@@ -180,8 +180,8 @@ TEST(HttpReader, AnEndlessChunkLineIsRefused) {
 }
 
 TEST(HttpReader, ALargeBodyIsCountedAndDropped) {
-  HttpReader reader(false);
-  reader.ExpectAnswer();
+  HttpReader reader;
+  reader.ExpectAnswer(false);
   const std::string text =
       "HTTP/1.1 200 OK\r\nContent-Length: 20000000\r\n\r\n" + std::string(20'000'000, 'x');
   EXPECT_EQ(Feed(reader, text), Step::kAnswered);
@@ -189,7 +189,7 @@ TEST(HttpReader, ALargeBodyIsCountedAndDropped) {
 }
 
 TEST(HttpReader, BytesWithoutARequestBreakTheConnection) {
-  HttpReader reader(false);
+  HttpReader reader;
   EXPECT_EQ(Feed(reader, "HTTP/1.1 408 Request Timeout\r\n\r\n"), Step::kBroken);
   EXPECT_TRUE(reader.fault().closed);
 }
