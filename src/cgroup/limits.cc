@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/refuse.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest {
 namespace {
+
+using internal::Refuse;
 
 using std::chrono::microseconds;
 
@@ -20,10 +23,6 @@ constexpr microseconds kMinQuota{1000};
 // The kernel keeps bandwidth in 64-bit fixed point with 20 fraction bits: 2^44 us, about 203 days.
 constexpr microseconds kMaxQuota{(std::int64_t{1} << 44) - 1};
 constexpr ByteSize kMinMemory = 6_MiB;
-
-[[noreturn]] void Refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 // "50 us is below 1000 us; did you mean 50 ms?": people think in milliseconds, files in us.
 void RefuseBelow(const char* what, microseconds value, microseconds least) {

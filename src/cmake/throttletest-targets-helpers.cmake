@@ -22,6 +22,12 @@ function(throttletest_own_target target)
   endif()
 endfunction()
 
+# Sources whose own names collide with those of others when a folder is compiled as a few large units
+# (CMAKE_UNITY_BUILD, see ci/test).
+function(throttletest_compile_apart)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # throttletest_area(NAME SOURCES ... [DEPENDS areas...] [LIBRARIES targets...])
 #
 # An area is a folder of src/ compiled on its own, so that its tests link it and the areas below it and

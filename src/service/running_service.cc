@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <thread>
 #include <utility>
 
 #include "service/owner.h"
@@ -72,10 +73,19 @@ std::string RunningService::Ended() const {
   return {};
 }
 
+// A process that ends has left its cgroup a moment before anybody can see that it ended.
+bool RunningService::StaysRunning() const {
+  for (int i = 0; i < 20; ++i) {
+    if (!instance_->Running()) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return instance_->Running();
+}
+
 std::string RunningService::Moved() const {
   try {
     const std::string wrong = WhereItIs(LocateCgroup(pid()), cgroup().location());
-    if (!wrong.empty() && instance_->Running()) {
+    if (!wrong.empty() && StaysRunning()) {
       return fmt::format("process {} is in {}", pid(), wrong);
     }
   } catch (const Error& error) {

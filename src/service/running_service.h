@@ -44,6 +44,7 @@ class RunningService final : public Service {
   // OOM-killed.
   std::string Ended() const;
   // "" while the main process is in the cgroup it was started in.
+  bool StaysRunning() const;
   std::string Moved() const;
   std::string Stranger() const;
   std::string Name() const;
