@@ -68,7 +68,7 @@ ExitStatus Run(const RunText& text) {
 
   settings.options.stop = interrupt.token();
   settings.options.progress = [&](const MeasureProgress& p) { progress.Update(p); };
-  const Measurement m = MeasureService(*service, settings.plan, settings.request, settings.options);
+  const Measurement m = MeasureService(*service, settings.traffic, settings.options);
   progress.Done();
   const ExitReport end = service->Stop();
 

@@ -2,51 +2,25 @@
 
 #include <fmt/format.h>
 
-#include "base/number.h"
-#include "base/text.h"
-#include "throttletest/base/duration.h"
+#include "cli/option_values.h"
 #include "throttletest/base/error.h"
 #include "throttletest/report/json.h"
 
 namespace throttletest::cli {
 namespace {
 
-[[noreturn]] void Refuse(const std::string& text) {
-  throw Error(ErrorCode::kInvalidArgument, text);
-}
-
-// Runs a parser and puts the option's name before its message.
-template <typename Parse>
-auto Named(const char* option, const std::string& text, Parse parse) {
-  try {
-    return parse(text);
-  } catch (const Error& e) {
-    Refuse(fmt::format("{} {}: {}", option, text, e.what()));
-  }
-}
-
-std::chrono::nanoseconds Duration(const char* option, const std::string& text) {
-  return Named(option, text, ParseDuration);
-}
-
 std::optional<std::chrono::microseconds> Microseconds(const char* option, const std::string& text) {
   if (text.empty()) return std::nullopt;
-  const auto ns = Duration(option, text);
+  const auto ns = DurationOption(option, text);
   const auto us = std::chrono::duration_cast<std::chrono::microseconds>(ns);
-  if (us != ns) Refuse(fmt::format("{} {}: the kernel takes whole microseconds", option, text));
+  if (us != ns)
+    RefuseOption(fmt::format("{} {}: the kernel takes whole microseconds", option, text));
   return us;
-}
-
-double Number(const char* option, const std::string& text) {
-  const auto number = internal::ParseDecimal(text);
-  if (!number)
-    Refuse(fmt::format("{} \"{}\" is not a number: write, for example, 0.5", option, text));
-  return *number;
 }
 
 Limits ReadLimits(const RunText& text) {
   Limits limits;
-  if (!text.cpus.empty()) limits.cpus = Number("--cpus", text.cpus);
+  if (!text.cpus.empty()) limits.cpus = NumberOption("--cpus", text.cpus);
   limits.quota = Microseconds("--quota", text.quota);
   limits.period = Microseconds("--period", text.period);
   limits.burst = Microseconds("--burst", text.burst);
@@ -60,17 +34,17 @@ Limits ReadLimits(const RunText& text) {
 
 Readiness ReadReadiness(const RunText& text) {
   if (!text.ready_http.empty() && !text.ready_log.empty()) {
-    Refuse("give --ready-http or --ready-log, not both");
+    RefuseOption("give --ready-http or --ready-log, not both");
   }
   Readiness ready = !text.ready_http.empty()  ? HttpReady(text.ready_http)
                     : !text.ready_log.empty() ? LogLineReady(text.ready_log)
                                               : TcpReady();
-  return ready.Within(Duration("--ready-timeout", text.ready_timeout));
+  return ready.Within(DurationOption("--ready-timeout", text.ready_timeout));
 }
 
 ServiceSpec ReadSpec(const RunText& text) {
   if (text.command.empty() && text.image.empty()) {
-    Refuse(
+    RefuseOption(
         "nothing to run: put the service's command after --, as in: -- burn_server --port={port}");
   }
   ServiceSpec spec{.command = text.command,
@@ -83,45 +57,12 @@ ServiceSpec ReadSpec(const RunText& text) {
   for (const std::string& pair : text.env) {
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0) {
-      Refuse(fmt::format("--env \"{}\" is not NAME=VALUE", pair));
+      RefuseOption(fmt::format("--env \"{}\" is not NAME=VALUE", pair));
     }
     spec.env[pair.substr(0, equals)] = pair.substr(equals + 1);
   }
   return spec;
 }
-
-LoadPlan ReadPlan(const RunText& text) {
-  if (text.batch && !text.rate.empty()) Refuse("give --batch or --rate, not both");
-  if (!text.batch && text.rate.empty())
-    Refuse("no load: give --batch N (with --every) or --rate N");
-  const LoadPlan arrivals = text.batch ? Batches(*text.batch).Every(Duration("--every", text.every))
-                                       : ConstantRate(Rate(Number("--rate", text.rate)));
-  return arrivals.For(Duration("--duration", text.duration))
-      .WarmUp(Duration("--warmup", text.warm_up));
-}
-
-Request ReadRequest(const RunText& text) {
-  if (text.get.empty() == text.post.empty()) Refuse("give --get TARGET or --post TARGET");
-  if (!text.body.empty() && text.post.empty()) Refuse("--body goes with --post");
-  Request request =
-      text.post.empty() ? Get(text.get) : Post(text.post, text.body, text.content_type);
-  for (const std::string& header : text.headers) {
-    const std::size_t colon = header.find(':');
-    if (colon == std::string::npos || colon == 0) {
-      Refuse(fmt::format("--header \"{}\" is not NAME: VALUE", header));
-    }
-    request.Header(header.substr(0, colon),
-                   std::string(internal::Trim(std::string_view(header).substr(colon + 1))));
-  }
-  for (const int status : text.statuses) request.ExpectStatus(status);
-  request.Timeout(Duration("--timeout", text.timeout));
-  Validate(request);
-  return request;
-}
-
-}  // namespace
-
-namespace {
 
 // An empty value, such as an unset variable of a CI script, must not read as "not given".
 void RefuseEmpty(CLI::App& app) {
@@ -165,31 +106,7 @@ void DeclareRunOptions(CLI::App& app, RunText& text) {
   app.add_option("--memory-swap", text.memory_swap, "Memory plus swap, -1 for unlimited swap")
       ->group("Limits");
 
-  app.add_option("--batch", text.batch, "Requests that start at the same instant")->group("Load");
-  app.add_option("--every", text.every, "Time between batches")
-      ->group("Load")
-      ->capture_default_str();
-  app.add_option("--rate", text.rate, "Requests per second, evenly spaced, instead of --batch")
-      ->group("Load");
-  app.add_option("--duration", text.duration, "Measured time")
-      ->group("Load")
-      ->capture_default_str();
-  app.add_option("--warmup", text.warm_up, "Load before it, not measured")
-      ->group("Load")
-      ->capture_default_str();
-  app.add_option("--get", text.get, "Target of a GET, such as /burn?ms=20")->group("Load");
-  app.add_option("--post", text.post, "Target of a POST")->group("Load");
-  app.add_option("--body", text.body, "Body of the POST")->group("Load");
-  app.add_option("--content-type", text.content_type, "Type of the body")
-      ->group("Load")
-      ->capture_default_str();
-  app.add_option("--header", text.headers, "NAME: VALUE; may be repeated")->group("Load");
-  app.add_option("--expect-status", text.statuses,
-                 "Status that counts as ok (any 2xx); may be repeated")
-      ->group("Load");
-  app.add_option("--timeout", text.timeout, "Per request, from its intended start")
-      ->group("Load")
-      ->capture_default_str();
+  DeclareLoadOptions(app, text.load);
 
   app.add_option("--budget", text.budgets,
                  "METRIC<BOUND, such as throttle_ratio<0.05 or p99<150ms; may be repeated")
@@ -208,12 +125,12 @@ void DeclareRunOptions(CLI::App& app, RunText& text) {
 RunSettings Understand(const RunText& text) {
   RunSettings settings;
   settings.spec = ReadSpec(text);
-  settings.plan = ReadPlan(text);
-  settings.plan.measured();  // refuses an impossible plan now
-  settings.request = ReadRequest(text);
+  settings.traffic = ReadTraffic(text.load);
+  settings.traffic.measured();  // refuses an impossible plan now
+  settings.traffic.warm_up();
   for (const std::string& budget : text.budgets) settings.budgets.push_back(ParseBudget(budget));
   if (!text.max_start_lag.empty()) {
-    settings.options.bounds.start_lag_p99 = Duration("--max-start-lag", text.max_start_lag);
+    settings.options.bounds.start_lag_p99 = DurationOption("--max-start-lag", text.max_start_lag);
   }
   settings.options.retries = text.retries;
   if (!text.json.empty()) CheckWritable(text.json);

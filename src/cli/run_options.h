@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/load_options.h"
 #include "throttletest/measure/budget.h"
 #include "throttletest/measure/measure.h"
 #include "throttletest/service/service_spec.h"
@@ -25,11 +26,7 @@ struct RunText {
 
   std::string ready_http, ready_log, ready_timeout = "60s";
 
-  std::optional<int> batch;
-  std::string every = "1s", rate, duration = "20s", warm_up = "3s";
-  std::string get, post, body, content_type = "application/octet-stream", timeout = "10s";
-  std::vector<std::string> headers;
-  std::vector<int> statuses;
+  LoadText load;
 
   std::vector<std::string> budgets;
   std::string max_start_lag;
@@ -42,8 +39,7 @@ struct RunText {
 // As understood.
 struct RunSettings {
   ServiceSpec spec;
-  LoadPlan plan = Batches(1);
-  Request request;
+  Traffic traffic = Traffic(Batches(1), Request{});
   std::vector<Budget> budgets;
   MeasureOptions options;
 };

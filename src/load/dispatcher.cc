@@ -21,30 +21,22 @@ constexpr std::int64_t kRequestsPerTurn = 256;
 
 }  // namespace
 
-Dispatcher::Dispatcher(const Request& request, int max_in_flight, const Clock& clock,
-                       Transport& transport)
-    : request_(request),
-      idempotent_(IsIdempotent(request)),
-      timeout_ns_(request.timeout.count()),
-      max_in_flight_(max_in_flight),
-      clock_(clock),
-      pool_(transport) {}
+Dispatcher::Dispatcher(const std::vector<Request>& requests, const DispatcherOptions& options,
+                       const Clock& clock, Transport& transport)
+    : options_(options), clock_(clock), deadlines_(requests), pool_(transport) {
+  for (const Request& request : requests) kinds_.push_back({&request, IsIdempotent(request)});
+}
 
 void Dispatcher::Begin(const Schedule& schedule, std::int64_t lead_ns, LoadResult& result) {
   result_ = &result;
-  pacer_.emplace(schedule, lead_ns);
-  batch_size_ = schedule.batch_size();
+  result.records = RecordsOf(schedule);
+  pacer_.emplace(result.records, lead_ns);
   flights_.clear();
   waiting_.clear();
+  deadlines_.Clear();
   first_flight_ = in_flight_ = done_count_ = 0;
   prepare_at_ns_ = pacer_->prepare_ns();
-  opens_left_ = 2 * batch_size_;
-  result.records.resize(static_cast<std::size_t>(schedule.request_count()));
-  for (std::size_t i = 0; i < result.records.size(); ++i) {
-    const auto batch = static_cast<std::int64_t>(i) / batch_size_;
-    result.records[i].batch = static_cast<std::uint32_t>(batch);
-    result.records[i].intended_ns = schedule.StartOf(batch).count();
-  }
+  opens_left_ = 2 * pacer_->size();
 }
 
 std::int64_t Dispatcher::Read() { return seen_ns_ = clock_.Now(); }
@@ -53,63 +45,59 @@ void Dispatcher::OnTime() {
   const std::int64_t now = Read();
   ExpireUntil(now);
   std::int64_t sent = 0;
-  while (pacer_->start_ns() <= now && sent < kRequestsPerTurn) {
-    if (DeadlineOf(pacer_->batch() * batch_size_) <= now) {
-      GiveUpBatch();
-    } else {
-      ReleaseBatch();
-      sent += batch_size_;
-    }
-  }
+  while (pacer_->start_ns() <= now && sent < kRequestsPerTurn) sent += ReleaseBatch();
   if (prepare_at_ns_ <= now) Prepare();
 }
 
 std::int64_t Dispatcher::NextWake() const {
   std::int64_t wake = pacer_->start_ns();
   if (prepare_at_ns_ < wake && MissingConnections() > 0) wake = prepare_at_ns_;
-  if (!flights_.empty()) wake = std::min(wake, DeadlineOf(first_flight_));
-  return wake;
+  return std::min(wake, deadlines_.Next());
 }
 
-void Dispatcher::ReleaseBatch() {
-  const std::int64_t first = pacer_->batch() * batch_size_;
-  for (std::int64_t i = first; i < first + batch_size_; ++i) ReleaseRequest(i);
+// Returns how many of it were released.
+std::int64_t Dispatcher::ReleaseBatch() {
+  std::int64_t released = 0;
+  const std::int64_t first = pacer_->first_request();
+  for (std::int64_t i = first; i < first + pacer_->size(); ++i) {
+    if (ReleaseRequest(i)) ++released;
+  }
   OpenForWaiting();
   pacer_->Advance();
   prepare_at_ns_ = pacer_->prepare_ns();
-  opens_left_ = 2 * batch_size_;
+  opens_left_ = 2 * pacer_->size();
+  return released;
 }
 
-void Dispatcher::GiveUpBatch() {
-  const std::int64_t first = pacer_->batch() * batch_size_;
-  for (std::int64_t i = first; i < first + batch_size_; ++i) {
-    flights_.emplace_back();
-    flights_.back().done = true;
-    MarkNotSent(i, "generator later than the request's timeout");
-  }
-  pacer_->Advance();
-  prepare_at_ns_ = pacer_->prepare_ns();
-}
-
-void Dispatcher::ReleaseRequest(std::int64_t request) {
+bool Dispatcher::ReleaseRequest(std::int64_t request) {
   flights_.emplace_back();
-  if (in_flight_ >= max_in_flight_) {
+  // Sending what has already timed out could only time out, and a plan far above what this machine
+  // can send would never end.
+  if (DeadlineOf(request) <= seen_ns_) {
     flights_.back().done = true;
-    MarkNotSent(request, fmt::format("in-flight limit of {} reached", max_in_flight_));
-    return;
+    MarkNotSent(request, "generator later than the request's timeout");
+    return false;
+  }
+  if (in_flight_ >= options_.max_in_flight) {
+    flights_.back().done = true;
+    MarkNotSent(request, fmt::format("in-flight limit of {} reached", options_.max_in_flight));
+    return true;
   }
   ++in_flight_;
+  const RequestRecord& record = RecordOf(request);
+  deadlines_.Add(request, record.intended_ns, record.kind);
   if (const auto id = pool_.TakeIdle()) {
     SendOn(*id, request);
   } else {
     waiting_.push_back(request);
   }
+  return true;
 }
 
 std::int64_t Dispatcher::MissingConnections() const {
   const auto waiting = static_cast<std::int64_t>(waiting_.size());
   const std::int64_t ready = pool_.idle() + pool_.opening() - waiting;
-  const std::int64_t wanted = std::min(batch_size_, max_in_flight_ - in_flight_);
+  const std::int64_t wanted = std::min(pacer_->size(), options_.max_in_flight - in_flight_);
   return std::clamp<std::int64_t>(wanted - ready, 0, opens_left_);
 }
 
@@ -131,18 +119,25 @@ void Dispatcher::OpenForWaiting() {
 }
 
 void Dispatcher::ExpireUntil(std::int64_t now) {
-  while (!flights_.empty()) {
-    Flight& flight = flights_.front();
-    if (!flight.done) {
-      if (DeadlineOf(first_flight_) > now) return;
-      if (flight.line) {
-        pool_.Drop(*flight.line);
-      } else {
-        // Requests wait in order of their deadlines, so this one is the first of them.
-        waiting_.pop_front();
-      }
-      Finish(first_flight_, RequestFate::kTimedOut, {});
-    }
+  deadlines_.ExpireUntil(
+      now, [this](std::int64_t request) { return IsDone(request); },
+      [this](std::int64_t request) { Expire(request); });
+  ForgetDone();
+}
+
+void Dispatcher::Expire(std::int64_t request) {
+  const Flight& flight = FlightOf(request);
+  if (flight.line) {
+    pool_.Drop(*flight.line);
+  } else {
+    // It waits for a connection; with timeouts that differ it need not be the first that does.
+    waiting_.erase(std::find(waiting_.begin(), waiting_.end(), request));
+  }
+  Finish(request, RequestFate::kTimedOut, {});
+}
+
+void Dispatcher::ForgetDone() {
+  while (!flights_.empty() && flights_.front().done) {
     flights_.pop_front();
     ++first_flight_;
   }
@@ -152,12 +147,18 @@ void Dispatcher::SendOn(ChannelId id, std::int64_t request) {
   pool_.MakeBusy(id, request);
   FlightOf(request).line = id;
   Line& line = pool_.at(id);
-  RequestRecord& record = RecordOf(request);
   const std::int64_t now = Read();
-  line.writing = !line.channel->Send(0);
-  // The first time counts when it is sent again: what a stale connection cost is the service's
-  // time, not the generator's lag.
-  if (!line.writing && record.sent_ns < 0) record.sent_ns = now;
+  line.writing = !line.channel->Send(RecordOf(request).kind);
+  if (!line.writing) SetSent(request, now);
+}
+
+// The first time counts when it is sent again: what a stale connection cost is the service's time,
+// not the generator's lag.
+void Dispatcher::SetSent(std::int64_t request, std::int64_t now) {
+  RequestRecord& record = RecordOf(request);
+  if (record.sent_ns >= 0) return;
+  record.sent_ns = now;
+  record.late = now - record.intended_ns > options_.late_after_ns;
 }
 
 bool Dispatcher::SendWaitingOn(ChannelId id) {
@@ -197,8 +198,7 @@ void Dispatcher::OnOpenFailed(ChannelId id, const Fault& fault) {
 void Dispatcher::OnWritten(ChannelId id) {
   Line& line = pool_.at(id);
   line.writing = false;
-  RequestRecord& record = RecordOf(line.request);
-  if (record.sent_ns < 0) record.sent_ns = Read();
+  SetSent(line.request, Read());
 }
 
 void Dispatcher::OnAnswered(ChannelId id, const Answer& answer) {
@@ -210,10 +210,10 @@ void Dispatcher::OnAnswered(ChannelId id, const Answer& answer) {
   RequestRecord& record = RecordOf(request);
   record.status = static_cast<std::int16_t>(answer.status);
   // An answer before the last byte of the request was written, such as 413.
-  if (record.sent_ns < 0) record.sent_ns = now;
+  SetSent(request, now);
   if (now > DeadlineOf(request)) {
     Finish(request, RequestFate::kTimedOut, {});
-  } else if (!IsExpected(request_, answer.status)) {
+  } else if (!IsExpected(*kinds_[record.kind].request, answer.status)) {
     Finish(request, RequestFate::kFailed, fmt::format("HTTP {}", answer.status));
   } else if (!answer.fault.empty()) {
     Finish(request, RequestFate::kFailed, answer.fault);
@@ -247,8 +247,9 @@ void Dispatcher::OnBroken(ChannelId id, const Fault& fault, bool answer_begun) {
 }
 
 bool Dispatcher::MayRetry(const Line& line, const Fault& fault, bool answer_begun) const {
-  return idempotent_ && fault.closed && !answer_begun && line.rested &&
-         !result_->records[static_cast<std::size_t>(line.request)].retried;
+  const RequestRecord& record = RecordOf(line.request);
+  return kinds_[record.kind].idempotent && fault.closed && !answer_begun && line.rested &&
+         !record.retried;
 }
 
 void Dispatcher::RetryOnFreshLine(std::int64_t request) {
@@ -299,9 +300,10 @@ void Dispatcher::Interrupt() {
   waiting_.clear();
   prepare_at_ns_ = kNever;
   pool_.DropUnfinished();
+  deadlines_.Clear();
   for (; !pacer_->finished(); pacer_->Advance()) {
-    const std::int64_t first = pacer_->batch() * batch_size_;
-    for (std::int64_t i = first; i < first + batch_size_; ++i) MarkNotSent(i, "interrupted");
+    const std::int64_t first = pacer_->first_request();
+    for (std::int64_t i = first; i < first + pacer_->size(); ++i) MarkNotSent(i, "interrupted");
   }
 }
 
@@ -309,13 +311,22 @@ Dispatcher::Flight& Dispatcher::FlightOf(std::int64_t request) {
   return flights_[static_cast<std::size_t>(request - first_flight_)];
 }
 
+bool Dispatcher::IsDone(std::int64_t request) const {
+  return request < first_flight_ ||
+         flights_[static_cast<std::size_t>(request - first_flight_)].done;
+}
+
 RequestRecord& Dispatcher::RecordOf(std::int64_t request) {
   return result_->records[static_cast<std::size_t>(request)];
 }
 
+const RequestRecord& Dispatcher::RecordOf(std::int64_t request) const {
+  return result_->records[static_cast<std::size_t>(request)];
+}
+
 std::int64_t Dispatcher::DeadlineOf(std::int64_t request) const {
-  const std::int64_t intended = result_->records[static_cast<std::size_t>(request)].intended_ns;
-  return intended > kNever - timeout_ns_ ? kNever : intended + timeout_ns_;
+  const RequestRecord& record = RecordOf(request);
+  return deadlines_.Of(record.intended_ns, record.kind);
 }
 
 }  // namespace throttletest::internal

@@ -7,24 +7,34 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "load/channel.h"
 #include "load/clock.h"
+#include "load/deadlines.h"
 #include "load/pacer.h"
 #include "load/pool.h"
-#include "throttletest/load/plan.h"
 #include "throttletest/load/record.h"
 #include "throttletest/load/request.h"
+#include "throttletest/load/schedule.h"
 
 namespace throttletest::internal {
 
+struct DispatcherOptions {
+  int max_in_flight = 4096;
+  // A start lag above it marks a request as late. Units: > 0.
+  std::int64_t late_after_ns = 10'000'000;
+};
+
 class Dispatcher : private ChannelEvents {
  public:
-  // The references must outlive it.
-  Dispatcher(const Request& request, int max_in_flight, const Clock& clock, Transport& transport);
+  // The references must outlive it. `requests` by RequestKind, at least one.
+  Dispatcher(const std::vector<Request>& requests, const DispatcherOptions& options,
+             const Clock& clock, Transport& transport);
 
-  // Begins a schedule: fills in `result.records`. Connections of the run before are used again.
-  // Units: lead_ns: how long before the epoch connections may be opened.
+  // Begins a schedule: fills in `result.records`; the result must outlive the run. Connections of
+  // the run before are used again. Units: lead_ns: how long before the epoch connections may be
+  // opened.
   void Begin(const Schedule& schedule, std::int64_t lead_ns, LoadResult& result);
   // Does all that is due now: gives up what has timed out, releases batches, opens connections.
   void OnTime();
@@ -40,7 +50,12 @@ class Dispatcher : private ChannelEvents {
   std::int64_t seen_ns() const { return seen_ns_; }
 
  private:
-  // A request from its release to its fate. They lie in order of intended start, hence of deadline.
+  // What is asked for most often about a kind of request.
+  struct Kind {
+    const Request* request;
+    bool idempotent;
+  };
+  // A request from its release to its fate. They lie in order of intended start.
   struct Flight {
     std::optional<ChannelId> line;
     bool done = false;
@@ -53,36 +68,36 @@ class Dispatcher : private ChannelEvents {
   void OnBroken(ChannelId id, const Fault& fault, bool answer_begun) override;
 
   std::int64_t Read();
-  void ReleaseBatch();
-  // For a batch whose timeout has passed before it could be sent: sending it could only time out,
-  // and a plan far above what this machine can send would never end.
-  void GiveUpBatch();
-  void ReleaseRequest(std::int64_t request);
+  std::int64_t ReleaseBatch();
+  bool ReleaseRequest(std::int64_t request);
   void Prepare();
   std::int64_t MissingConnections() const;
   void OpenForWaiting();
   void ExpireUntil(std::int64_t now);
+  void Expire(std::int64_t request);
+  void ForgetDone();
   void SendOn(ChannelId id, std::int64_t request);
   bool SendWaitingOn(ChannelId id);
+  void SetSent(std::int64_t request, std::int64_t now);
   bool MayRetry(const Line& line, const Fault& fault, bool answer_begun) const;
   void RetryOnFreshLine(std::int64_t request);
   void Fail(std::int64_t request, const Fault& fault);
   void Finish(std::int64_t request, RequestFate fate, const std::string& reason);
   void MarkNotSent(std::int64_t request, const std::string& reason);
   Flight& FlightOf(std::int64_t request);
+  bool IsDone(std::int64_t request) const;
   RequestRecord& RecordOf(std::int64_t request);
+  const RequestRecord& RecordOf(std::int64_t request) const;
   std::int64_t DeadlineOf(std::int64_t request) const;
 
-  const Request& request_;
-  const bool idempotent_;
-  const std::int64_t timeout_ns_;
-  const std::int64_t max_in_flight_;
+  const DispatcherOptions options_;
   const Clock& clock_;
+  std::vector<Kind> kinds_;
+  Deadlines deadlines_;
   Pool pool_;
 
   LoadResult* result_ = nullptr;
   std::optional<Pacer> pacer_;
-  std::int64_t batch_size_ = 0;
   std::deque<Flight> flights_;
   std::int64_t first_flight_ = 0;     // the request flights_.front() belongs to
   std::deque<std::int64_t> waiting_;  // released, for want of a connection not yet sent

@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "load/call_transport.h"
 #include "load/clock.h"
 #include "load/dispatcher.h"
 #include "load/request_text.h"
@@ -69,6 +70,10 @@ LoadEngineOptions Validated(LoadEngineOptions options) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("in-flight limit {} must be at least 1", options.max_in_flight));
   }
+  if (options.late_after.count() <= 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("late_after of {} ns must be above 0", options.late_after.count()));
+  }
   if (options.lead.count() < 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("lead of {} ns must not be negative", options.lead.count()));
@@ -76,15 +81,39 @@ LoadEngineOptions Validated(LoadEngineOptions options) {
   return options;
 }
 
-Request Validated(Request request) {
-  Validate(request);
-  return request;
+std::vector<Request> Validated(std::vector<Request> requests) {
+  if (requests.empty()) throw Error(ErrorCode::kInvalidArgument, "no request to send: give one");
+  for (const Request& request : requests) {
+    Validate(request);
+    if (static_cast<bool>(request.transport) != static_cast<bool>(requests.front().transport)) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{} is HTTP and {} is not: one run drives one or the other",
+                      request.transport ? requests.front().ToString() : request.ToString(),
+                      request.transport ? request.ToString() : requests.front().ToString()));
+    }
+  }
+  return requests;
 }
 
 internal::HttpExchange ExchangeOf(const Request& request, const Endpoint& endpoint) {
   return {.request_text = internal::RequestText(request, endpoint),
           .no_body = request.method == "HEAD",
           .close = internal::AsksToClose(request)};
+}
+
+std::unique_ptr<internal::Transport> MakeTransport(asio::io_context& io, const Endpoint& endpoint,
+                                                   const std::vector<Request>& requests) {
+  if (requests.front().transport) {
+    std::vector<Transport> transports;
+    for (const Request& request : requests) transports.push_back(request.transport);
+    return std::make_unique<internal::CallTransport>(
+        std::move(transports),
+        [&io](std::function<void()> act) { asio::post(io, std::move(act)); });
+  }
+  std::vector<internal::HttpExchange> exchanges;
+  for (const Request& request : requests) exchanges.push_back(ExchangeOf(request, endpoint));
+  return std::make_unique<internal::TcpTransport>(io, Resolve(endpoint), std::move(exchanges));
 }
 
 std::chrono::nanoseconds ThreadCpuTime() {
@@ -112,24 +141,27 @@ std::thread StartWithoutSignals(std::function<void()> body) {
 }  // namespace
 
 struct LoadEngine::State {
-  State(const Endpoint& endpoint, Request wanted, LoadEngineOptions wanted_options)
-      : request(Validated(std::move(wanted))),
+  State(const Endpoint& endpoint, std::vector<Request> wanted, LoadEngineOptions wanted_options)
+      : requests(Validated(std::move(wanted))),
         options(Validated(std::move(wanted_options))),
-        transport(io, Resolve(endpoint), {ExchangeOf(request, endpoint)}),
-        dispatcher(request, options.max_in_flight, clock, transport) {}
+        transport(MakeTransport(io, endpoint, requests)),
+        dispatcher(
+            requests,
+            {.max_in_flight = options.max_in_flight, .late_after_ns = options.late_after.count()},
+            clock, *transport) {}
 
   void RunOnThisThread(const Schedule& schedule, const std::stop_token& stop, LoadResult& result);
   void Arm();
   void ReportProgress(const LoadResult& result);
 
-  const Request request;
+  const std::vector<Request> requests;
   const LoadEngineOptions options;
   SteadyClock clock;
   // One thread runs it at a time; others only post to it.
   asio::io_context io{1};
   // A moment without a connection or timer must not stop it.
   asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(io);
-  internal::TcpTransport transport;
+  const std::unique_ptr<internal::Transport> transport;
   internal::Dispatcher dispatcher;
   asio::steady_timer timer{io};
   std::int64_t armed_ns = kNever;
@@ -200,12 +232,21 @@ void LoadEngine::State::RunOnThisThread(const Schedule& schedule, const std::sto
 }
 
 LoadEngine::LoadEngine(const Endpoint& endpoint, Request request, LoadEngineOptions options)
-    : state_(std::make_unique<State>(endpoint, std::move(request), std::move(options))) {}
+    : LoadEngine(endpoint, std::vector<Request>{std::move(request)}, std::move(options)) {}
+LoadEngine::LoadEngine(const Endpoint& endpoint, std::vector<Request> requests,
+                       LoadEngineOptions options)
+    : state_(std::make_unique<State>(endpoint, std::move(requests), std::move(options))) {}
 LoadEngine::LoadEngine(LoadEngine&&) noexcept = default;
 LoadEngine& LoadEngine::operator=(LoadEngine&&) noexcept = default;
 LoadEngine::~LoadEngine() = default;
 
 LoadResult LoadEngine::Run(const Schedule& schedule, std::stop_token stop) {
+  for (std::int64_t i = 0; i < schedule.request_count(); ++i) {
+    if (schedule.KindOf(i) < state_->requests.size()) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the schedule asks for request {} of {}", schedule.KindOf(i),
+                            state_->requests.size()));
+  }
   LoadResult result;
   std::exception_ptr error;
   std::thread thread = StartWithoutSignals([&] {

@@ -10,22 +10,29 @@ constexpr std::int64_t kShortestGap = 4'000'000;
 
 }  // namespace
 
-Pacer::Pacer(const Schedule& schedule, std::int64_t lead_ns)
-    : schedule_(schedule),
-      count_(schedule.batch_count()),
-      start_ns_(count_ > 0 ? 0 : kNever),
-      prepare_ns_(count_ > 0 ? -lead_ns : kNever) {}
+Pacer::Pacer(const std::vector<RequestRecord>& records, std::int64_t lead_ns) : records_(records) {
+  Load(0);
+  // The lead before the zero is there in any case, and all of it may be needed for a large batch.
+  if (!finished()) prepare_ns_ = std::min(prepare_ns_, start_ns_ - lead_ns);
+}
 
 void Pacer::Advance() {
-  ++batch_;
-  if (finished()) {
-    start_ns_ = prepare_ns_ = kNever;
-    return;
-  }
   const std::int64_t before = start_ns_;
-  start_ns_ = schedule_.StartOf(batch_).count();
-  const std::int64_t gap = start_ns_ - before;
-  prepare_ns_ = gap < kShortestGap ? before : start_ns_ - std::min(gap / 2, kLongestPreparation);
+  first_request_ += size_;
+  Load(before);
+}
+
+void Pacer::Load(std::int64_t before_ns) {
+  size_ = 0;
+  start_ns_ = prepare_ns_ = kNever;
+  const auto count = static_cast<std::int64_t>(records_.size());
+  if (first_request_ >= count) return;
+  const RequestRecord* const first = records_.data() + first_request_;
+  for (; first_request_ + size_ < count && first[size_].batch == first->batch; ++size_) {
+  }
+  start_ns_ = first->intended_ns;
+  const std::int64_t gap = start_ns_ - before_ns;
+  prepare_ns_ = gap < kShortestGap ? before_ns : start_ns_ - std::min(gap / 2, kLongestPreparation);
 }
 
 }  // namespace throttletest::internal

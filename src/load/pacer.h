@@ -1,22 +1,25 @@
 // Pacer: which batch is next, when it starts, and from when its connections should be opened. Pure
-// arithmetic on a Schedule; nothing that happens in between can change what it says.
+// arithmetic on the records of a schedule; nothing that happens in between can change what it says.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "load/clock.h"
-#include "throttletest/load/plan.h"
+#include "throttletest/load/record.h"
 
 namespace throttletest::internal {
 
 class Pacer {
  public:
-  // Units: lead_ns: how long before its start the first batch is prepared.
-  Pacer(const Schedule& schedule, std::int64_t lead_ns);
+  // The records, in order of intended start, must outlive it and stay where they are. Units:
+  // lead_ns: how long before the schedule's zero connections may be opened.
+  Pacer(const std::vector<RequestRecord>& records, std::int64_t lead_ns);
 
-  bool finished() const { return batch_ >= count_; }
-  // The next batch's number. Only unless finished().
-  std::int64_t batch() const { return batch_; }
+  bool finished() const { return size_ == 0; }
+  // The first request of the next batch, and its size. Units: size 0 when finished.
+  std::int64_t first_request() const { return first_request_; }
+  std::int64_t size() const { return size_; }
   // Its intended start. Absent: kNever when finished.
   std::int64_t start_ns() const { return start_ns_; }
   // From when its connections should be opened: half the gap before it, but at most 200 ms. Batches
@@ -27,11 +30,13 @@ class Pacer {
   void Advance();
 
  private:
-  Schedule schedule_;
-  std::int64_t count_;
-  std::int64_t batch_ = 0;
-  std::int64_t start_ns_;
-  std::int64_t prepare_ns_;
+  void Load(std::int64_t before_ns);
+
+  const std::vector<RequestRecord>& records_;
+  std::int64_t first_request_ = 0;
+  std::int64_t size_ = 0;
+  std::int64_t start_ns_ = kNever;
+  std::int64_t prepare_ns_ = kNever;
 };
 
 }  // namespace throttletest::internal

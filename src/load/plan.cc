@@ -4,80 +4,120 @@
 
 #include <cmath>
 #include <numeric>
+#include <utility>
 
+#include "base/refuse.h"
+#include "load/arrivals.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest {
 namespace {
 
-// Products of two 63-bit numbers: a schedule of hours in nanoseconds times a rate does not fit 64.
-using Wide = __int128;
+using internal::Refuse;
 
-constexpr std::int64_t kMaxRequests = 20'000'000;
+using std::chrono::nanoseconds;
+
 constexpr int kMaxBatchSize = 10'000;
 constexpr int kMaxInFlight = 60'000;
+constexpr int kDefaultMaxInFlight = 4096;
+constexpr nanoseconds kDefaultWarmUp = std::chrono::seconds(3);
 constexpr double kMaxRate = 1e6;
 // A rate is an exact fraction of this many seconds, so 0.000001 per second is the finest step.
 constexpr std::int64_t kRateSeconds = 1'000'000;
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
-[[noreturn]] void Refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
-
 // "100", "0.5": a rate without trailing zeros.
 std::string RateText(double rate) { return fmt::format("{:.10g}", rate); }
 
+const char* Requests(double count) { return count == 1 ? "request" : "requests"; }
+
+void CheckRate(Rate rate) {
+  const double per_second = rate.per_second();
+  // Written so that NaN is refused too.
+  if (!(per_second * static_cast<double>(kRateSeconds) >= 1 && per_second <= kMaxRate)) {
+    Refuse(fmt::format("rate {} per second is out of range 0.000001..{}", RateText(per_second),
+                       RateText(kMaxRate)));
+  }
+}
+
+std::vector<std::int64_t> ConstantRateArrivals(double rate, nanoseconds length) {
+  std::int64_t count = std::llround(rate * static_cast<double>(kRateSeconds));
+  std::int64_t per = kRateSeconds * kNsPerSecond;
+  const std::int64_t common = std::gcd(count, per);
+  return internal::EvenArrivals(count / common, per / common, length.count(),
+                                internal::kMaxRequests);
+}
+
 }  // namespace
 
-Schedule::Schedule(int batch_size, std::int64_t batches, std::chrono::nanoseconds per,
-                   std::chrono::nanoseconds duration)
-    : batch_size_(batch_size), batches_(batches), per_(per), duration_(duration) {
-  if (batch_size < 1) Refuse(fmt::format("batch size {} is out of range: at least 1", batch_size));
-  if (batches < 1 || per.count() < 1) {
-    Refuse(fmt::format("{} batches per {} ns is no rate: both must be at least 1", batches,
-                       per.count()));
+std::vector<Schedule::Batch> LoadPlan::Phase::Arrivals(nanoseconds length) const {
+  std::vector<std::int64_t> starts;
+  switch (pattern) {
+    case Pattern::kBatches:
+      starts = internal::EvenArrivals(1, interval.count(), length.count(),
+                                      internal::kMaxRequests / batch_size);
+      break;
+    case Pattern::kConstantRate:
+      starts = ConstantRateArrivals(rate, length);
+      break;
+    case Pattern::kPoisson:
+      starts = internal::PoissonArrivals(rate, seed, length.count(), internal::kMaxRequests);
+      break;
+    case Pattern::kRamp:
+      starts = internal::RampArrivals(rate, last_rate, length.count(), internal::kMaxRequests);
+      break;
   }
-  if (duration.count() < 0) {
-    Refuse(fmt::format("duration {} ns is negative", duration.count()));
+  std::vector<Schedule::Batch> batches;
+  batches.reserve(starts.size());
+  for (const std::int64_t start : starts) batches.push_back({nanoseconds(start), batch_size});
+  return batches;
+}
+
+std::string LoadPlan::Phase::ToString() const {
+  std::string text;
+  switch (pattern) {
+    case Pattern::kBatches:
+      text = fmt::format("{} {} every {}", batch_size, Requests(batch_size),
+                         throttletest::ToString(interval));
+      break;
+    case Pattern::kConstantRate:
+      text = fmt::format("{} {} per second", RateText(rate), Requests(rate));
+      break;
+    case Pattern::kPoisson:
+      text = fmt::format("{} {} per second at random (Poisson, seed {})", RateText(rate),
+                         Requests(rate), seed);
+      break;
+    case Pattern::kRamp:
+      text = fmt::format("{} to {} requests per second", RateText(rate), RateText(last_rate));
+      break;
   }
+  return text + " for " + throttletest::ToString(duration);
 }
 
-std::int64_t Schedule::batch_count() const {
-  // The number of b >= 0 with b x per / batches < duration.
-  const Wide span = static_cast<Wide>(duration_.count()) * batches_;
-  const Wide count = (span + per_.count() - 1) / per_.count();
-  return count > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(count);
-}
-
-std::chrono::nanoseconds Schedule::StartOf(std::int64_t batch) const {
-  const Wide twice = 2 * static_cast<Wide>(batch) * per_.count() + batches_;
-  return std::chrono::nanoseconds(
-      static_cast<std::int64_t>(twice / (2 * static_cast<Wide>(batches_))));
-}
-
-LoadPlan LoadPlan::Every(std::chrono::nanoseconds interval) const {
-  if (rate_ > 0) Refuse("Every() belongs to Batches(); ConstantRate() spaces its requests itself");
+LoadPlan LoadPlan::Every(nanoseconds interval) const {
+  if (phases_.back().pattern != Phase::Pattern::kBatches) {
+    Refuse("Every() belongs to Batches(); a rate spaces its requests itself");
+  }
   if (interval.count() <= 0) {
     Refuse(fmt::format("interval {} between batches must be above 0",
                        throttletest::ToString(interval)));
   }
   LoadPlan plan = *this;
-  plan.interval_ = interval;
+  plan.phases_.back().interval = interval;
   return plan;
 }
 
-LoadPlan LoadPlan::For(std::chrono::nanoseconds duration) const {
+LoadPlan LoadPlan::For(nanoseconds duration) const {
   if (duration.count() <= 0) {
     Refuse(fmt::format("load duration {} must be above 0", throttletest::ToString(duration)));
   }
   LoadPlan plan = *this;
-  plan.duration_ = duration;
+  plan.phases_.back().duration = duration;
   return plan;
 }
 
-LoadPlan LoadPlan::WarmUp(std::chrono::nanoseconds duration) const {
+LoadPlan LoadPlan::WarmUp(nanoseconds duration) const {
   if (duration.count() < 0) {
     Refuse(fmt::format("warm-up {} must not be negative", throttletest::ToString(duration)));
   }
@@ -95,47 +135,55 @@ LoadPlan LoadPlan::MaxInFlight(int requests) const {
   return plan;
 }
 
-namespace {
-
-Schedule MakeSchedule(const char* what, int batch_size, double rate,
-                      std::chrono::nanoseconds interval, std::chrono::nanoseconds duration) {
-  std::int64_t batches = 1;
-  std::int64_t per = interval.count();
-  if (rate > 0) {
-    batches = std::llround(rate * static_cast<double>(kRateSeconds));
-    per = kRateSeconds * kNsPerSecond;
-    const std::int64_t common = std::gcd(batches, per);
-    batches /= common;
-    per /= common;
+LoadPlan LoadPlan::Then(const LoadPlan& next) const {
+  if (next.warm_up_ || next.max_in_flight_) {
+    Refuse(fmt::format("{} of a later phase would be ignored: set it on the whole plan",
+                       next.warm_up_ ? "WarmUp()" : "MaxInFlight()"));
   }
-  const Schedule schedule(batch_size, batches, std::chrono::nanoseconds(per), duration);
-  if (schedule.batch_count() > kMaxRequests / batch_size) {
-    Refuse(fmt::format("{} of {} has more than {} requests; shorten it or lower its rate", what,
-                       throttletest::ToString(duration), kMaxRequests));
-  }
-  return schedule;
+  LoadPlan plan = *this;
+  plan.phases_.insert(plan.phases_.end(), next.phases_.begin(), next.phases_.end());
+  return plan;
 }
 
-}  // namespace
+nanoseconds LoadPlan::warm_up_length() const { return warm_up_.value_or(kDefaultWarmUp); }
+
+int LoadPlan::max_in_flight() const { return max_in_flight_.value_or(kDefaultMaxInFlight); }
+
+nanoseconds LoadPlan::duration() const {
+  nanoseconds sum{0};
+  for (const Phase& phase : phases_) sum += phase.duration;
+  return sum;
+}
 
 Schedule LoadPlan::measured() const {
-  return MakeSchedule("load", batch_size_, rate_, interval_, duration_);
+  std::vector<Schedule::Batch> all;
+  nanoseconds begin{0};
+  for (const Phase& phase : phases_) {
+    for (Schedule::Batch batch : phase.Arrivals(phase.duration)) {
+      batch.start += begin;
+      all.push_back(batch);
+    }
+    begin += phase.duration;
+  }
+  if (all.empty()) Refuse(fmt::format("the load plan has no request: {}", ToString()));
+  return Schedule(std::move(all));
 }
 
 Schedule LoadPlan::warm_up() const {
-  return MakeSchedule("warm-up", batch_size_, rate_, interval_, warm_up_);
+  if (!has_warm_up()) return {};
+  try {
+    return Schedule(phases_.front().Arrivals(warm_up_length()));
+  } catch (const Error& e) {
+    Refuse(fmt::format("warm-up: {}", e.what()));
+  }
 }
 
 std::string LoadPlan::ToString() const {
   std::string text;
-  if (rate_ > 0) {
-    text = fmt::format("{} {} per second", RateText(rate_), rate_ == 1 ? "request" : "requests");
-  } else {
-    text = fmt::format("{} {} every {}", batch_size_, batch_size_ == 1 ? "request" : "requests",
-                       throttletest::ToString(interval_));
+  for (const Phase& phase : phases_) text += (text.empty() ? "" : ", then ") + phase.ToString();
+  if (has_warm_up()) {
+    text += fmt::format(" after {} of warm-up", throttletest::ToString(warm_up_length()));
   }
-  text += " for " + throttletest::ToString(duration_);
-  if (has_warm_up()) text += fmt::format(" after {} of warm-up", throttletest::ToString(warm_up_));
   return text;
 }
 
@@ -143,20 +191,36 @@ LoadPlan Batches(int size) {
   if (size < 1 || size > kMaxBatchSize) {
     Refuse(fmt::format("batch size {} is out of range 1..{}", size, kMaxBatchSize));
   }
-  LoadPlan plan;
-  plan.batch_size_ = size;
-  return plan;
+  return LoadPlan({.pattern = LoadPlan::Phase::Pattern::kBatches, .batch_size = size});
 }
 
 LoadPlan ConstantRate(Rate rate) {
-  const double per_second = rate.per_second();
-  // Written so that NaN is refused too.
-  if (!(per_second * static_cast<double>(kRateSeconds) >= 1 && per_second <= kMaxRate)) {
-    Refuse(fmt::format("rate {} per second is out of range 0.000001..{}", RateText(per_second),
-                       RateText(kMaxRate)));
+  CheckRate(rate);
+  return LoadPlan({.pattern = LoadPlan::Phase::Pattern::kConstantRate, .rate = rate.per_second()});
+}
+
+LoadPlan Poisson(Rate rate, std::uint64_t seed) {
+  CheckRate(rate);
+  return LoadPlan(
+      {.pattern = LoadPlan::Phase::Pattern::kPoisson, .rate = rate.per_second(), .seed = seed});
+}
+
+LoadPlan Ramp(Rate from, Rate to) {
+  for (const Rate rate : {from, to}) {
+    if (rate.per_second() != 0) CheckRate(rate);
   }
-  LoadPlan plan;
-  plan.rate_ = per_second;
+  if (from.per_second() == 0 && to.per_second() == 0) Refuse("a ramp from 0 to 0 has no request");
+  return LoadPlan({.pattern = LoadPlan::Phase::Pattern::kRamp,
+                   .rate = from.per_second(),
+                   .last_rate = to.per_second()});
+}
+
+LoadPlan Steps(const std::vector<RateStep>& steps) {
+  if (steps.empty()) Refuse("no step given: Steps({{50_rps, 10s}, {100_rps, 10s}})");
+  LoadPlan plan = ConstantRate(steps.front().rate).For(steps.front().duration);
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    plan = plan.Then(ConstantRate(steps[i].rate).For(steps[i].duration));
+  }
   return plan;
 }
 

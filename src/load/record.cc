@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "load/tally.h"
@@ -34,6 +35,22 @@ std::vector<Latency> BatchResponses(const RequestRecord* first, const RequestRec
   return responses;
 }
 
+// One of the two times of all requests that were sent, of one kind or of all.
+LatencySamples SamplesOf(const std::vector<RequestRecord>& records, std::optional<int> kind,
+                         std::chrono::nanoseconds (RequestRecord::*time)() const) {
+  std::vector<Latency> samples;
+  samples.reserve(records.size());
+  for (const RequestRecord& r : records) {
+    if (r.fate == RequestFate::kNotSent || (kind && r.kind != *kind)) continue;
+    samples.push_back(r.fate == RequestFate::kOk ? Latency((r.*time)()) : Latency::Infinite());
+  }
+  return LatencySamples(std::move(samples));
+}
+
+const RequestRecord* EndOfBatch(const RequestRecord* first, const RequestRecord* end) {
+  return std::find_if(first, end, [&](const RequestRecord& r) { return r.batch != first->batch; });
+}
+
 }  // namespace
 
 std::chrono::nanoseconds RequestRecord::start_lag() const {
@@ -50,24 +67,19 @@ std::chrono::nanoseconds RequestRecord::response_time() const {
 }
 
 LatencySamples LoadResult::ResponseTimes() const {
-  std::vector<Latency> samples;
-  samples.reserve(records.size());
-  for (const RequestRecord& r : records) {
-    if (r.fate == RequestFate::kNotSent) continue;
-    samples.push_back(r.fate == RequestFate::kOk ? Latency(r.response_time())
-                                                 : Latency::Infinite());
-  }
-  return LatencySamples(std::move(samples));
+  return SamplesOf(records, std::nullopt, &RequestRecord::response_time);
 }
 
 LatencySamples LoadResult::ServiceTimes() const {
-  std::vector<Latency> samples;
-  samples.reserve(records.size());
-  for (const RequestRecord& r : records) {
-    if (r.fate == RequestFate::kNotSent) continue;
-    samples.push_back(r.fate == RequestFate::kOk ? Latency(r.service_time()) : Latency::Infinite());
-  }
-  return LatencySamples(std::move(samples));
+  return SamplesOf(records, std::nullopt, &RequestRecord::service_time);
+}
+
+LatencySamples LoadResult::ResponseTimesOf(int kind) const {
+  return SamplesOf(records, kind, &RequestRecord::response_time);
+}
+
+LatencySamples LoadResult::ServiceTimesOf(int kind) const {
+  return SamplesOf(records, kind, &RequestRecord::service_time);
 }
 
 LatencySamples LoadResult::StartLags() const {
@@ -77,6 +89,23 @@ LatencySamples LoadResult::StartLags() const {
     if (r.fate != RequestFate::kNotSent && r.sent_ns >= 0) samples.emplace_back(r.start_lag());
   }
   return LatencySamples(std::move(samples));
+}
+
+LatencySamples LoadResult::BatchSpreads() const {
+  std::vector<Latency> spreads;
+  const RequestRecord* const end = records.data() + records.size();
+  for (const RequestRecord* first = records.data(); first != end;) {
+    const RequestRecord* last = EndOfBatch(first, end);
+    const auto [earliest, latest] = std::minmax_element(
+        first, last,
+        [](const RequestRecord& a, const RequestRecord& b) { return a.sent_ns < b.sent_ns; });
+    // An absent time is -1, the earliest of all.
+    if (last - first > 1 && earliest->sent_ns >= 0) {
+      spreads.emplace_back(std::chrono::nanoseconds(latest->sent_ns - earliest->sent_ns));
+    }
+    first = last;
+  }
+  return LatencySamples(std::move(spreads));
 }
 
 double LoadResult::error_ratio() const {
@@ -89,8 +118,7 @@ std::vector<Latency> LoadResult::BatchOrderMedians() const {
   std::vector<std::vector<Latency>> by_order;  // [k] holds the k-th fastest of every whole batch
   const RequestRecord* const end = records.data() + records.size();
   for (const RequestRecord* first = records.data(); first != end;) {
-    const RequestRecord* last =
-        std::find_if(first, end, [&](const RequestRecord& r) { return r.batch != first->batch; });
+    const RequestRecord* last = EndOfBatch(first, end);
     const std::vector<Latency> responses = BatchResponses(first, last);
     by_order.resize(std::max(by_order.size(), responses.size()));
     for (std::size_t k = 0; k < responses.size(); ++k) by_order[k].push_back(responses[k]);
@@ -106,9 +134,24 @@ std::vector<Latency> LoadResult::BatchOrderMedians() const {
 
 namespace internal {
 
+std::vector<RequestRecord> RecordsOf(const Schedule& schedule) {
+  std::vector<RequestRecord> records;
+  records.reserve(static_cast<std::size_t>(schedule.request_count()));
+  std::uint32_t number = 0;
+  for (const Schedule::Batch& batch : schedule.batches()) {
+    for (int i = 0; i < batch.size; ++i) {
+      const auto request = static_cast<std::int64_t>(records.size());
+      records.push_back(
+          {.intended_ns = batch.start.count(), .batch = number, .kind = schedule.KindOf(request)});
+    }
+    ++number;
+  }
+  return records;
+}
+
 void Tally(LoadResult& result) {
   result.planned = static_cast<std::int64_t>(result.records.size());
-  result.ok = result.failed = result.timed_out = result.not_sent = result.retried = 0;
+  result.ok = result.failed = result.timed_out = result.not_sent = result.retried = result.late = 0;
   for (const RequestRecord& r : result.records) {
     switch (r.fate) {
       case RequestFate::kOk:
@@ -125,6 +168,7 @@ void Tally(LoadResult& result) {
         break;
     }
     if (r.retried) ++result.retried;
+    if (r.late) ++result.late;
   }
   result.sent = result.planned - result.not_sent;
 }

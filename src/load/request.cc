@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/refuse.h"
 #include "base/text.h"
 #include "load/request_text.h"
 #include "throttletest/base/duration.h"
@@ -14,11 +15,9 @@
 namespace throttletest {
 namespace {
 
-using internal::Lower;
+using internal::Refuse;
 
-[[noreturn]] void Refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
+using internal::Lower;
 
 // A byte that would end or split a line, or that a proxy may read differently.
 bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
@@ -116,6 +115,15 @@ Request Post(std::string target, std::string body, std::string content_type) {
   return request;
 }
 
+Request Custom(std::string name, Transport transport) {
+  if (name.empty()) Refuse("a custom request needs a name: reports call it by that");
+  if (!transport) Refuse(fmt::format("the transport of request {} is empty", Quoted(name)));
+  Request request;
+  request.label = std::move(name);
+  request.transport = std::move(transport);
+  return request;
+}
+
 void Validate(const Request& request) {
   if (!IsToken(request.method)) {
     Refuse(fmt::format("request method {} is not a token such as GET", Quoted(request.method)));
@@ -153,6 +161,7 @@ std::string RequestText(const Request& request, const Endpoint& endpoint) {
 }
 
 bool IsIdempotent(const Request& request) {
+  if (request.transport) return false;
   constexpr std::array<std::string_view, 5> kMethods = {"GET", "HEAD", "PUT", "DELETE", "OPTIONS"};
   return std::find(kMethods.begin(), kMethods.end(), request.method) != kMethods.end();
 }
@@ -165,6 +174,7 @@ bool AsksToClose(const Request& request) {
 }
 
 bool IsExpected(const Request& request, int status) {
+  if (request.transport) return true;
   if (request.expected_statuses.empty()) return status >= 200 && status <= 299;
   return std::find(request.expected_statuses.begin(), request.expected_statuses.end(), status) !=
          request.expected_statuses.end();

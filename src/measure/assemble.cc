@@ -81,6 +81,7 @@ Measurement Assemble(WindowInputs in) {
   m.requested = std::move(in.requested);
   m.plan = std::move(in.plan);
   m.request = std::move(in.request);
+  m.request_kinds = std::move(in.request_kinds);
   m.is_burst_load = in.batch_size > 1;
   m.load = std::move(in.load);
   m.timeline = std::move(in.timeline);

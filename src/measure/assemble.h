@@ -25,6 +25,7 @@ struct WindowInputs {
   ResolvedLimits requested;
   std::string plan;
   std::string request;
+  std::vector<std::string> request_kinds;
   int batch_size = 1;
   LoadResult load;
   Snapshot before;

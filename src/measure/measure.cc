@@ -48,15 +48,14 @@ nanoseconds SettleTime(const Snapshot& snapshot) {
 // the last attempt.
 class Runner {
  public:
-  Runner(Service& service, const LoadPlan& plan, const Request& request,
-         const MeasureOptions& options)
+  Runner(Service& service, const Traffic& traffic, const MeasureOptions& options)
       : service_(service),
-        plan_(plan),
-        request_(request),
+        traffic_(traffic),
         options_(options),
-        measured_(plan.measured()),
+        measured_(traffic.measured()),
+        warm_up_(traffic.warm_up()),
         on_stop_(options.stop, [this] { stop_.request_stop(); }),
-        engine_({.port = service.port()}, request, EngineOptions()) {}
+        engine_({.port = service.port()}, traffic.requests(), EngineOptions()) {}
 
   Measurement Run() {
     internal::WindowInputs in = Describe();
@@ -75,7 +74,7 @@ class Runner {
  private:
   LoadEngineOptions EngineOptions() {
     LoadEngineOptions engine;
-    engine.max_in_flight = plan_.max_in_flight();
+    engine.max_in_flight = traffic_.max_in_flight();
     // Runs on the engine's thread. A dead service is not loaded to the end of the plan.
     engine.progress = [this](std::int64_t done, std::int64_t planned) {
       Report(phase_, done, planned);
@@ -96,17 +95,20 @@ class Runner {
     in.command = service_.spec().command;
     in.limits = service_.spec().limits;
     in.requested = service_.requested();
-    in.plan = plan_.ToString();
-    in.request = request_.method + " " + request_.target;
-    in.batch_size = measured_.batch_size();
+    in.plan = traffic_.PlanText();
+    in.request = traffic_.RequestText();
+    for (const Request& request : traffic_.requests()) {
+      in.request_kinds.push_back(request.ToString());
+    }
+    in.batch_size = measured_.largest_batch();
     in.bounds = options_.bounds;
     return in;
   }
 
   void WarmUp(internal::WindowInputs& in) {
     phase_ = "warm-up";
-    if (plan_.has_warm_up()) {
-      const LoadResult result = engine_.Run(plan_.warm_up(), stop_.get_token());
+    if (traffic_.has_warm_up()) {
+      const LoadResult result = engine_.Run(warm_up_, stop_.get_token());
       in.warm_up_failed = result.failed + result.timed_out;
       in.warm_up_planned = result.planned;
     }
@@ -133,7 +135,7 @@ class Runner {
   // What the warm-up left throttled is booked before the window opens.
   Snapshot OpenWindow() {
     try {
-      if (plan_.has_warm_up()) {
+      if (traffic_.has_warm_up()) {
         WaitFor(SettleTime(service_.cgroup().Read()), options_.stop);
       }
       RequireService();
@@ -161,10 +163,10 @@ class Runner {
   }
 
   Service& service_;
-  const LoadPlan plan_;
-  const Request request_;
+  const Traffic traffic_;
   const MeasureOptions& options_;
   const Schedule measured_;
+  const Schedule warm_up_;
   std::stop_source stop_;
   std::stop_callback<std::function<void()>> on_stop_;
   std::atomic<const char*> phase_ = "";
@@ -175,6 +177,11 @@ class Runner {
 
 Measurement MeasureService(Service& service, const LoadPlan& plan, const Request& request,
                            const MeasureOptions& options) {
+  return MeasureService(service, Traffic(plan, request), options);
+}
+
+Measurement MeasureService(Service& service, const Traffic& traffic,
+                           const MeasureOptions& options) {
   if (options.retries < 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("retries {} is not possible: it must be 0 or more", options.retries));
@@ -184,8 +191,7 @@ Measurement MeasureService(Service& service, const LoadPlan& plan, const Request
                 fmt::format("timeline sample interval {} is not possible: it must be above 0",
                             ToString(options.sample_interval)));
   }
-  Validate(request);
-  Runner runner(service, plan, request, options);
+  Runner runner(service, traffic, options);
   std::vector<std::string> earlier;
   for (int attempt = 1;; ++attempt) {
     Measurement m = runner.Run();

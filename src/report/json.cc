@@ -144,6 +144,7 @@ Json LoadJson(const Measurement& m, Absences& absences) {
   Fields f("load", absences);
   f.Set("plan", m.plan);
   f.Set("request", m.request);
+  f.Set("kinds", Json(m.request_kinds));
   f.Set("planned", load.planned);
   f.Set("sent", load.sent);
   f.Set("ok", load.ok);
@@ -151,6 +152,7 @@ Json LoadJson(const Measurement& m, Absences& absences) {
   f.Set("timed_out", load.timed_out);
   f.Set("not_sent", load.not_sent);
   f.Set("retried", load.retried);
+  f.Set("late", load.late);
   if (load.planned > load.not_sent) {
     f.Set("error_ratio", load.error_ratio());
   } else {
@@ -211,6 +213,9 @@ std::string ToJson(const Measurement& m, const std::vector<BudgetResult>& verdic
   doc["response_ms"] = internal::LatencyJson("response_ms", m.load.ResponseTimes(), absences);
   doc["service_ms"] = internal::LatencyJson("service_ms", m.load.ServiceTimes(), absences);
   doc["start_lag_ms"] = internal::LatencyJson("start_lag_ms", m.load.StartLags(), absences);
+  doc["batch_spread_ms"] =
+      internal::LatencyJson("batch_spread_ms", m.load.BatchSpreads(), absences,
+                            "no batch of two or more requests was wholly sent");
   doc["batch_order_median_ms"] = internal::OrderMediansJson(m.load, absences);
   doc["median_batch_cpu_ns"] = internal::MedianBatchCpuJson(m, absences);
   doc["batches"] = internal::BatchesJson(m.batches, absences);

@@ -54,13 +54,14 @@ Json Table(const std::vector<std::string>& columns) {
 
 }  // namespace
 
-Json LatencyJson(const std::string& path, const LatencySamples& samples, Absences& absences) {
+Json LatencyJson(const std::string& path, const LatencySamples& samples, Absences& absences,
+                 const char* none) {
   Fields f(path, absences);
   f.Set("samples", samples.count());
   Json too_few = Json::array();
   for (const NamedPercentile& p : kPercentiles) {
     if (samples.empty()) {
-      f.SetAbsent(p.key, "no request was sent");
+      f.SetAbsent(p.key, none);
       continue;
     }
     const Percentile percentile(p.percent);
@@ -180,11 +181,13 @@ Json TimelineJson(const Measurement& m, Absences& absences) {
 }
 
 Json RequestsJson(const LoadResult& load) {
-  Json table = Table({"intended_ns", "sent_ns", "done_ns", "batch", "status", "fate", "retried"});
+  Json table = Table(
+      {"intended_ns", "sent_ns", "done_ns", "batch", "kind", "status", "fate", "late", "retried"});
   Json& rows = table["rows"];
   for (const RequestRecord& r : load.records) {
     rows.push_back({r.intended_ns, InstantOrNull(r.sent_ns), InstantOrNull(r.done_ns), r.batch,
-                    r.status == 0 ? Json(nullptr) : Json(r.status), FateName(r.fate), r.retried});
+                    r.kind, r.status == 0 ? Json(nullptr) : Json(r.status), FateName(r.fate),
+                    r.late, r.retried});
   }
   return table;
 }

@@ -11,7 +11,9 @@ namespace throttletest::internal {
 
 // Percentiles in milliseconds. Absent: null where the percentile falls on a request without an
 // answer, and everywhere without samples.
-Json LatencyJson(const std::string& path, const LatencySamples& samples, Absences& absences);
+// `none`: why there is no sample when there is none.
+Json LatencyJson(const std::string& path, const LatencySamples& samples, Absences& absences,
+                 const char* none = "no request was sent");
 Json OrderMediansJson(const LoadResult& load, Absences& absences);
 Json LevelsJson(const std::vector<LevelDelta>& levels, Absences& absences);
 Json MedianBatchCpuJson(const Measurement& m, Absences& absences);

@@ -131,6 +131,45 @@ TEST_F(Command, SurvivesAFullStderrAndReportsAFullStdout) {
       5);
 }
 
+// The pattern is checked before the service is started.
+TEST_F(Command, RefusesABadPattern) {
+  const auto run = [](const std::vector<std::string>& options) {
+    std::vector<std::string> words = {THROTTLETEST, "run", "--get", "/"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", BURN_SERVER, "--port={port}"});
+    const auto ran = test::RunBinary(words);
+    EXPECT_EQ(ran.status, 2) << ran.out;
+    return ran.err;
+  };
+  EXPECT_THAT(run({}), HasSubstr("no load: give --batch"));
+  EXPECT_THAT(run({"--ramp", "10"}), HasSubstr("--ramp \"10\" is not FROM:TO"));
+  EXPECT_THAT(run({"--ramp", "0:0"}), HasSubstr("from 0 to 0"));
+  EXPECT_THAT(run({"--steps", "10:1s,20"}), HasSubstr("is not RATE:DURATION"));
+  EXPECT_THAT(run({"--steps", "10:1"}), HasSubstr("no unit"));
+  EXPECT_THAT(run({"--steps", "10:1s", "--duration", "5s"}), HasSubstr("each step has its own"));
+  EXPECT_THAT(run({"--poisson", "10", "--seed", "-1"}), HasSubstr("--seed \"-1\""));
+  EXPECT_THAT(run({"--rate", "10", "--every", "1s"}), HasSubstr("--every goes with --batch"));
+}
+
+TEST_F(Command, DrivesAMixAtRandomInstants) {
+  const std::string file = (std::filesystem::temp_directory_path() /
+                            ("throttletest-mix-" + std::to_string(getpid()) + ".json"))
+                               .string();
+  const auto run = test::RunBinary(
+      {THROTTLETEST, "run",        "--launcher", "cgroup",       "--poisson", "100",
+       "--seed",     "7",          "--duration", "2s",           "--warmup",  "0s",
+       "--get",      "3:/healthz", "--get",      "1:/burn?ms=1", "--quiet",   "--json",
+       file,         "--",         BURN_SERVER,  "--port={port}"});
+  EXPECT_EQ(run.status, 0) << run.out << run.err;
+  std::ifstream stream(file);
+  const auto json = nlohmann::json::parse(stream);
+  std::filesystem::remove(file);
+  EXPECT_EQ(json["load"]["kinds"], (nlohmann::json{"GET /healthz", "GET /burn?ms=1"}));
+  EXPECT_EQ(json["load"]["request"], "3 of GET /healthz, 1 of GET /burn?ms=1");
+  EXPECT_THAT(json["load"]["plan"].get<std::string>(), HasSubstr("Poisson, seed 7"));
+  EXPECT_GT(json["load"]["ok"].get<int>(), 100);
+}
+
 TEST_F(Command, DoctorSaysWhatWorks) {
   const auto run = test::RunBinary({THROTTLETEST, "doctor"});
   EXPECT_EQ(run.status, 0) << run.out;
@@ -202,6 +241,11 @@ INSTANTIATE_TEST_SUITE_P(
             "UnwritableJson", {"--json", "/no/such/folder/x.json"}, kBurn, 2, "/no/such/folder"},
         BadInput{"EmptyJson", {"--json", ""}, kBurn, 2, "--json"},
         BadInput{"EmptyReadyLog", {"--ready-log", ""}, kBurn, 2, "--ready-log"},
+        BadInput{"TwoPatterns", {"--rate", "5"}, kBurn, 2, "only one of --batch, --rate"},
+        BadInput{"SeedWithoutPoisson", {"--seed", "5"}, kBurn, 2, "--seed goes with --poisson"},
+        BadInput{"WeightOfNothing", {"--get", "x:/a"}, kBurn, 2, "--get \"x\""},
+        BadInput{"WeightOutOfRange", {"--get", "0:/a"}, kBurn, 2, "weight 0 of GET /a"},
+        BadInput{"TargetWithoutSlash", {"--get", "a"}, kBurn, 2, "--get a"},
         BadInput{"UnknownOption", {"--cpu", "1"}, kBurn, 2, "--cpu"}),
     [](const auto& test) { return std::string(test.param.name); });
 

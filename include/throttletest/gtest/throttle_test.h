@@ -38,9 +38,15 @@ class ThrottleTestBase : public testing::Test {
   Measurement Measure(const LoadPlan& plan, const Request& request,
                       const MeasureOptions& options = {},
                       std::source_location where = std::source_location::current());
-  // The same for a service made by Start().
+  // The same for a mix of requests or several streams at once.
+  Measurement Measure(const Traffic& traffic, const MeasureOptions& options = {},
+                      std::source_location where = std::source_location::current());
+  // The same two for a service made by Start().
   Measurement MeasureOn(throttletest::Service& service, const LoadPlan& plan,
                         const Request& request, const MeasureOptions& options = {},
+                        std::source_location where = std::source_location::current());
+  Measurement MeasureOn(throttletest::Service& service, const Traffic& traffic,
+                        const MeasureOptions& options = {},
                         std::source_location where = std::source_location::current());
 
   // Changes the limits of the fixture's running service; a failure ends the test body at the

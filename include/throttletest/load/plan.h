@@ -2,11 +2,18 @@
 //
 //   Batches(8).Every(1s).For(20s).WarmUp(3s)
 //   ConstantRate(100_rps).For(10s)
+//   Poisson(100_rps, 42).For(10s)
+//   Ramp(10_rps, 200_rps).For(30s).Then(ConstantRate(200_rps).For(60s))
+//   Steps({{50_rps, 10s}, {100_rps, 10s}, {200_rps, 10s}})
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
+
+#include "throttletest/load/schedule.h"
 
 namespace throttletest {
 
@@ -26,47 +33,35 @@ constexpr Rate operator""_rps(unsigned long long n) { return Rate(static_cast<do
 constexpr Rate operator""_rps(long double n) { return Rate(static_cast<double>(n)); }
 }  // namespace literals
 
-// A stretch of schedule: arrival i (0-based) belongs to batch i / batch_size, and batch b is meant
-// to start at b x interval. Batch b exists while its start is < duration, so 7 per second for 1.5 s
-// is 11.
-class Schedule {
- public:
-  // Units: batch_size >= 1; interval as batches per `per` (an exact fraction, so that 3 per second
-  // does not drift). Errors: kInvalidArgument.
-  Schedule(int batch_size, std::int64_t batches, std::chrono::nanoseconds per,
-           std::chrono::nanoseconds duration);
-
-  std::int64_t batch_count() const;
-  std::int64_t request_count() const { return batch_count() * batch_size_; }
-  int batch_size() const { return batch_size_; }
-  // Intended start of batch b, from the schedule's own zero. Units: ns, rounded to nearest.
-  std::chrono::nanoseconds StartOf(std::int64_t batch) const;
-  std::chrono::nanoseconds duration() const { return duration_; }
-
- private:
-  int batch_size_;
-  std::int64_t batches_;
-  std::chrono::nanoseconds per_;
-  std::chrono::nanoseconds duration_;
-};
-
-// A warm-up and a measured stretch with the same arrivals. A value; each setter returns a changed
+// One phase or several, one after the other, and a warm-up. A value; each setter returns a changed
 // copy.
+//
+// The count of a phase: arrival i exists while its start is < the phase's duration, so 7 requests
+// per second for 1.5 s are 11. The next phase begins at that duration, whether an arrival is there
+// or not.
 class LoadPlan {
  public:
-  LoadPlan Every(std::chrono::nanoseconds interval) const;   // between batches; > 0, default 1 s
-  LoadPlan For(std::chrono::nanoseconds duration) const;     // measured; > 0, default 20 s
-  LoadPlan WarmUp(std::chrono::nanoseconds duration) const;  // >= 0, default 3 s; see below
+  // Between the batches of the last phase. Units: > 0, default 1 s.
+  LoadPlan Every(std::chrono::nanoseconds interval) const;
+  // How long the last phase is. Units: > 0, default 20 s.
+  LoadPlan For(std::chrono::nanoseconds duration) const;
+  // The first phase, over this length instead of its own: a ramp goes from its first rate to its
+  // last one. Units: >= 0, default 3 s.
+  LoadPlan WarmUp(std::chrono::nanoseconds duration) const;
   // Requests under way at once before further ones are "not sent". Units: 1..60000, default 4096.
   LoadPlan MaxInFlight(int requests) const;
+  // The phases of `next` after these. Warm-up and in-flight limit are those of this plan.
+  // Errors: kInvalidArgument when `next` sets one of them.
+  LoadPlan Then(const LoadPlan& next) const;
 
-  // Errors (all): kInvalidArgument naming the setting; also when the plan has no batch or more than
-  // 20 million requests.
+  // Errors (both): kInvalidArgument when the plan has no request at all or more than 20 million.
   Schedule measured() const;
-  // The same arrivals for the warm-up's length. request_count() is 0 when there is none.
+  // No batch at all when there is no warm-up.
   Schedule warm_up() const;
-  bool has_warm_up() const { return warm_up_ > std::chrono::nanoseconds(0); }
-  int max_in_flight() const { return max_in_flight_; }
+  bool has_warm_up() const { return warm_up_length() > std::chrono::nanoseconds(0); }
+  int max_in_flight() const;
+  // Of all phases together, without the warm-up.
+  std::chrono::nanoseconds duration() const;
 
   // "8 requests every 1 s for 20 s after 3 s of warm-up".
   std::string ToString() const;
@@ -74,14 +69,29 @@ class LoadPlan {
  private:
   friend LoadPlan Batches(int size);
   friend LoadPlan ConstantRate(Rate rate);
-  LoadPlan() = default;
+  friend LoadPlan Poisson(Rate rate, std::uint64_t seed);
+  friend LoadPlan Ramp(Rate from, Rate to);
 
-  int batch_size_ = 1;
-  double rate_ = 0;  // > 0: constant rate; else batches every interval_
-  std::chrono::nanoseconds interval_ = std::chrono::seconds(1);
-  std::chrono::nanoseconds duration_ = std::chrono::seconds(20);
-  std::chrono::nanoseconds warm_up_ = std::chrono::seconds(3);
-  int max_in_flight_ = 4096;
+  struct Phase {
+    enum class Pattern { kBatches, kConstantRate, kPoisson, kRamp };
+    Pattern pattern = Pattern::kBatches;
+    int batch_size = 1;
+    double rate = 0;
+    double last_rate = 0;  // of a ramp
+    std::uint64_t seed = 0;
+    std::chrono::nanoseconds interval = std::chrono::seconds(1);
+    std::chrono::nanoseconds duration = std::chrono::seconds(20);
+
+    std::vector<Schedule::Batch> Arrivals(std::chrono::nanoseconds length) const;
+    std::string ToString() const;
+  };
+
+  explicit LoadPlan(const Phase& phase) : phases_{phase} {}
+  std::chrono::nanoseconds warm_up_length() const;
+
+  std::vector<Phase> phases_;  // never empty
+  std::optional<std::chrono::nanoseconds> warm_up_;
+  std::optional<int> max_in_flight_;
 };
 
 // `size` requests whose intended start is the same instant. Units: 1..10000.
@@ -91,5 +101,21 @@ LoadPlan Batches(int size);
 // One request at a time, number i at i / rate. The rate is exact to a millionth per second.
 // Errors: kInvalidArgument unless 0.000001 <= rate <= 1e6.
 LoadPlan ConstantRate(Rate rate);
+
+// Requests that know nothing of each other: a Poisson process with this mean rate. The same seed
+// gives the same instants on every machine. Errors: as ConstantRate().
+LoadPlan Poisson(Rate rate, std::uint64_t seed);
+
+// The rate goes in a straight line from `from` to `to` over the phase. Units: 0 <= rate <= 1e6, not
+// both 0. Errors: kInvalidArgument.
+LoadPlan Ramp(Rate from, Rate to);
+
+// Constant rates one after the other.
+struct RateStep {
+  Rate rate;
+  std::chrono::nanoseconds duration;
+};
+// Errors: kInvalidArgument for no step at all, or as ConstantRate() and For().
+LoadPlan Steps(const std::vector<RateStep>& steps);
 
 }  // namespace throttletest

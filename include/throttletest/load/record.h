@@ -27,8 +27,11 @@ struct RequestRecord {
   // When the answer was complete or the request failed or timed out. Absent: -1, not sent.
   std::int64_t done_ns = -1;
   std::uint32_t batch = 0;
+  std::uint16_t kind = 0;   // which of the engine's requests
   std::int16_t status = 0;  // HTTP status. Absent: 0, no answer.
   RequestFate fate = RequestFate::kNotSent;
+  // Sent long after its intended start (LoadEngineOptions::late_after), to catch up.
+  bool late = false;
   bool retried = false;  // sent again on a fresh connection because the kept-alive one was closed
 
   // Errors (all three): kInvalidArgument when one of the two times is absent.
@@ -49,6 +52,7 @@ struct LoadResult {
   std::int64_t timed_out = 0;
   std::int64_t not_sent = 0;
   std::int64_t retried = 0;
+  std::int64_t late = 0;
   // Distinct reasons of failed and not sent requests with their counts, e.g. "HTTP 500" -> 12,
   // "connection refused" -> 3, "short body: 5 of 10 bytes" -> 1. Their sum is failed + not_sent.
   std::map<std::string, std::int64_t> failure_reasons;
@@ -60,6 +64,12 @@ struct LoadResult {
   LatencySamples ServiceTimes() const;
   // Of the requests whose bytes were written, all finite.
   LatencySamples StartLags() const;
+  // For every batch of two or more whose requests were all written: from the first write to the
+  // last.
+  LatencySamples BatchSpreads() const;
+  // The first two of only the requests of one kind.
+  LatencySamples ResponseTimesOf(int kind) const;
+  LatencySamples ServiceTimesOf(int kind) const;
   // (failed + timed_out) / (planned - not_sent). Absent: NaN-free 0 when nothing was sent; check
   // sent.
   double error_ratio() const;

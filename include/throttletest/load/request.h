@@ -9,9 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "throttletest/load/transport.h"
+
 namespace throttletest {
 
-// An HTTP/1.1 request template. Plain data with chainable setters; sent as often as the plan says.
+// An HTTP/1.1 request template, or a call of another transport. Plain data with chainable setters;
+// sent as often as the plan says.
 struct Request {
   std::string method = "GET";
   std::string target = "/";  // origin form, "/path?query"
@@ -21,6 +24,14 @@ struct Request {
   std::vector<int> expected_statuses = {};
   // From the INTENDED start until the whole answer is in. Units: > 0, default 10 s.
   std::chrono::nanoseconds timeout = std::chrono::seconds(10);
+  // Set: this is called instead of sending HTTP, and method, target, headers, body and statuses
+  // mean nothing.
+  Transport transport = {};
+  // Its name in reports. Empty: method and target.
+  std::string label = {};
+
+  // What reports call it.
+  std::string ToString() const { return label.empty() ? method + " " + target : label; }
 
   Request& ExpectStatus(int status) &;
   Request&& ExpectStatus(int status) &&;
@@ -30,11 +41,13 @@ struct Request {
   Request&& Header(std::string name, std::string value) &&;
 };
 
-// Errors (all three): kInvalidArgument when the target does not start with '/' or holds blanks or
-// line breaks.
+// Errors (both): kInvalidArgument when the target does not start with '/' or holds blanks or line
+// breaks.
 Request Get(std::string target);
 Request Post(std::string target, std::string body,
              std::string content_type = "application/octet-stream");
+// A request of another protocol. Errors: kInvalidArgument for an empty name or transport.
+Request Custom(std::string name, Transport transport);
 // Throws kInvalidArgument, naming the part, unless the request can be written as it is.
 void Validate(const Request& request);
 

@@ -9,6 +9,7 @@
 
 #include "throttletest/load/plan.h"
 #include "throttletest/load/request.h"
+#include "throttletest/load/traffic.h"
 #include "throttletest/measure/measurement.h"
 #include "throttletest/measure/validity.h"
 #include "throttletest/service/service.h"
@@ -41,6 +42,9 @@ struct MeasureOptions {
 // warm-up: ..." and kCgroup when the service cannot be measured before the window opens;
 // kInterrupted for a stop request before it opens; kLoad.
 Measurement MeasureService(Service& service, const LoadPlan& plan, const Request& request,
+                           const MeasureOptions& options = {});
+// The same for a mix of requests or several streams at once.
+Measurement MeasureService(Service& service, const Traffic& traffic,
                            const MeasureOptions& options = {});
 
 }  // namespace throttletest

@@ -34,11 +34,12 @@ struct Measurement {
   std::string launcher;          // "cgroup", "docker", "podman"
   std::string launcher_version;  // "cgroup v1"
   std::vector<std::string> command;
-  Limits limits;               // as asked
-  ResolvedLimits requested;    // in the kernel's units
-  std::string plan;            // LoadPlan::ToString()
-  std::string request;         // "GET /burn?ms=20"
-  bool is_burst_load = false;  // batches of more than one request
+  Limits limits;                           // as asked
+  ResolvedLimits requested;                // in the kernel's units
+  std::string plan;                        // LoadPlan::ToString()
+  std::string request;                     // "GET /burn?ms=20"
+  std::vector<std::string> request_kinds;  // by RequestRecord::kind
+  bool is_burst_load = false;              // batches of more than one request
   LoadResult load;
   CgroupDelta cgroup;
   Timeline timeline;

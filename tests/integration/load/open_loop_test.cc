@@ -10,6 +10,7 @@
 
 #include "support/script_server.h"
 #include "throttletest/load/engine.h"
+#include "throttletest/load/plan.h"
 
 namespace throttletest {
 namespace {

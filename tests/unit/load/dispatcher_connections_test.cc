@@ -8,6 +8,7 @@
 #include "load/dispatcher.h"
 #include "load/tally.h"
 #include "support/simulated_service.h"
+#include "throttletest/load/plan.h"
 
 namespace throttletest::internal {
 namespace {
@@ -27,7 +28,8 @@ const Fault kClosed{.reason = "connection closed without an answer", .closed = t
 LoadResult Drive(SimulatedService& service, const Request& request, const Schedule& schedule,
                  std::int64_t lead_ns = 200 * kMs) {
   LoadResult result;
-  Dispatcher dispatcher(request, 4096, service, service);
+  const std::vector<Request> requests = {request};
+  Dispatcher dispatcher(requests, {}, service, service);
   service.Set(-lead_ns);
   dispatcher.Begin(schedule, lead_ns, result);
   service.RunToEnd(dispatcher);
@@ -86,7 +88,8 @@ TEST(DispatchConnections, ClosedWhileIdleAreReplacedBeforeTheNextBatch) {
   SimulatedService service(Takes(kMs));
   LoadResult result;
   const Request request = Get("/");
-  Dispatcher dispatcher(request, 4096, service, service);
+  const std::vector<Request> requests = {request};
+  Dispatcher dispatcher(requests, {}, service, service);
   service.Set(-200 * kMs);
   dispatcher.Begin(Batches(4).Every(1s).For(3s).measured(), 200 * kMs, result);
   service.RunUntil(dispatcher, 500 * kMs);
@@ -105,7 +108,8 @@ TEST(DispatchConnections, AServiceThatClosesAtOnceIsNotFloodedWithConnects) {
   SimulatedService service(Takes(kMs));
   LoadResult result;
   const Request request = Post("/", "");
-  Dispatcher dispatcher(request, 4096, service, service);
+  const std::vector<Request> requests = {request};
+  Dispatcher dispatcher(requests, {}, service, service);
   service.Set(-200 * kMs);
   dispatcher.Begin(Schedule(4, 1, 1s, 1s), 200 * kMs, result);
   for (std::int64_t t = -199; t < 0; ++t) {

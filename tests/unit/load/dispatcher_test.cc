@@ -8,6 +8,7 @@
 
 #include "load/tally.h"
 #include "support/simulated_service.h"
+#include "throttletest/load/plan.h"
 
 namespace throttletest::internal {
 namespace {
@@ -26,9 +27,9 @@ Latency L(std::int64_t ms) { return Latency(std::chrono::milliseconds(ms)); }
 // A dispatcher on a simulated service, and what came out.
 struct Simulation {
   explicit Simulation(SimulatedService::Serve serve, Request wanted = {}, int max_in_flight = 4096)
-      : request(std::move(wanted)),
+      : requests{std::move(wanted)},
         service(std::move(serve)),
-        dispatcher(request, max_in_flight, service, service) {}
+        dispatcher(requests, {.max_in_flight = max_in_flight}, service, service) {}
 
   const LoadResult& Run(const Schedule& schedule, std::int64_t late_ns = 0) {
     Begin(schedule);
@@ -41,7 +42,7 @@ struct Simulation {
     dispatcher.Begin(schedule, 200 * kMs, result);
   }
 
-  Request request;
+  std::vector<Request> requests;
   SimulatedService service;
   Dispatcher dispatcher;
   LoadResult result;
@@ -142,6 +143,47 @@ TEST(Dispatch, C139AnAnswerAfterTheDeadlineIsATimeoutHoweverLateTheEngineIs) {
   const LoadResult& result = s.Run(Schedule(6, 1, 1s, 1s), 500 * kMs);
   EXPECT_EQ(result.timed_out, 6);
   EXPECT_TRUE(result.ResponseTimes().At(Percentile(1)).infinite());
+}
+
+TEST(Dispatch, MarksRequestsThatCatchUpAsLate) {
+  Simulation s(Takes(1 * kMs));
+  const LoadResult& punctual = s.Run(ConstantRate(100_rps).For(1s).measured(), 10 * kMs);
+  EXPECT_EQ(punctual.late, 0) << "10 ms is not yet late";
+  Simulation t(Takes(1 * kMs));
+  const LoadResult& late = t.Run(Batches(1).Every(1s).For(3s).measured(), 11 * kMs);
+  EXPECT_EQ(late.late, 3);
+  EXPECT_TRUE(late.records[0].late);
+}
+
+TEST(Dispatch, KeepsTheTimeoutOfEachKindOfRequest) {
+  SimulatedService service(Silent());
+  const std::vector<Request> requests = {Get("/a").Timeout(2s), Get("/b").Timeout(500ms)};
+  Dispatcher dispatcher(requests, {}, service, service);
+  LoadResult result;
+  service.Set(-200 * kMs);
+  dispatcher.Begin(Schedule({{0s, 2}, {1s, 2}}, {0, 1, 1, 0}), 200 * kMs, result);
+  const std::int64_t ended = service.RunToEnd(dispatcher);
+  Tally(result);
+  EXPECT_EQ(result.timed_out, 4);
+  std::vector<std::chrono::nanoseconds> times;
+  for (const RequestRecord& r : result.records) times.push_back(r.response_time());
+  EXPECT_THAT(times, ElementsAre(2s, 500ms, 500ms, 2s));
+  EXPECT_EQ(result.records[1].kind, 1);
+  EXPECT_EQ(ended, 3000 * kMs);
+}
+
+TEST(Dispatch, TimesOutWhatWaitsBehindALongerTimeout) {
+  SimulatedService service(Takes(kMs));
+  service.connect_ns = 10'000 * kMs;  // nothing is ever sent
+  const std::vector<Request> requests = {Get("/a").Timeout(2s), Get("/b").Timeout(500ms)};
+  Dispatcher dispatcher(requests, {}, service, service);
+  LoadResult result;
+  service.Set(0);
+  dispatcher.Begin(Schedule({{0s, 3}}, {0, 1, 0}), 0, result);
+  EXPECT_EQ(service.RunToEnd(dispatcher), 2000 * kMs);
+  Tally(result);
+  EXPECT_EQ(result.timed_out, 3);
+  EXPECT_EQ(result.records[1].response_time(), 500ms);
 }
 
 TEST(Dispatch, UnexpectedStatusesFailWithTheirReason) {

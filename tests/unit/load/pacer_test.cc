@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "load/tally.h"
+
 namespace throttletest::internal {
 namespace {
 
@@ -12,12 +14,14 @@ using namespace std::chrono_literals;
 constexpr std::int64_t kMs = 1'000'000;
 
 TEST(Pacer, NamesEachBatchAndItsStart) {
-  Pacer pacer(Schedule(8, 3, 1s, 1s), 200 * kMs);
+  const auto pacer_records = RecordsOf(Schedule(8, 3, 1s, 1s));
+  Pacer pacer(pacer_records, 200 * kMs);
   EXPECT_FALSE(pacer.finished());
-  EXPECT_EQ(pacer.batch(), 0);
+  EXPECT_EQ(pacer.first_request(), 0);
+  EXPECT_EQ(pacer.size(), 8);
   EXPECT_EQ(pacer.start_ns(), 0);
   pacer.Advance();
-  EXPECT_EQ(pacer.batch(), 1);
+  EXPECT_EQ(pacer.first_request(), 8);
   EXPECT_EQ(pacer.start_ns(), 333'333'333);
   pacer.Advance();
   EXPECT_EQ(pacer.start_ns(), 666'666'667);
@@ -28,21 +32,24 @@ TEST(Pacer, NamesEachBatchAndItsStart) {
 }
 
 TEST(Pacer, PreparesTheFirstBatchWithinTheLead) {
-  EXPECT_EQ(Pacer(Schedule(1, 1, 1s, 1s), 50 * kMs).prepare_ns(), -50 * kMs);
-  EXPECT_EQ(Pacer(Schedule(1, 1, 1s, 1s), 0).prepare_ns(), 0);
+  EXPECT_EQ(Pacer(RecordsOf(Schedule(1, 1, 1s, 1s)), 50 * kMs).prepare_ns(), -50 * kMs);
+  EXPECT_EQ(Pacer(RecordsOf(Schedule(1, 1, 1s, 1s)), 0).prepare_ns(), 0);
 }
 
 TEST(Pacer, PreparesLaterBatchesInTheGapBefore) {
-  Pacer seconds(Schedule(1, 1, 1s, 3s), 0);
+  const auto seconds_records = RecordsOf(Schedule(1, 1, 1s, 3s));
+  Pacer seconds(seconds_records, 0);
   seconds.Advance();
   EXPECT_EQ(seconds.prepare_ns(), 800 * kMs);
-  Pacer hundred(Schedule(1, 100, 1s, 3s), 0);
+  const auto hundred_records = RecordsOf(Schedule(1, 100, 1s, 3s));
+  Pacer hundred(hundred_records, 0);
   hundred.Advance();
   EXPECT_EQ(hundred.prepare_ns(), 5 * kMs);
 }
 
 TEST(Pacer, PreparesCloseBatchesAtOnce) {
-  Pacer pacer(Schedule(1, 1000, 1s, 3s), 0);
+  const auto pacer_records = RecordsOf(Schedule(1, 1000, 1s, 3s));
+  Pacer pacer(pacer_records, 0);
   pacer.Advance();
   pacer.Advance();
   EXPECT_EQ(pacer.start_ns(), 2 * kMs);
@@ -50,7 +57,8 @@ TEST(Pacer, PreparesCloseBatchesAtOnce) {
 }
 
 TEST(Pacer, AnEmptyScheduleIsFinished) {
-  const Pacer pacer(Schedule(1, 1, 1s, 0s), 0);
+  const auto pacer_records = RecordsOf(Schedule(1, 1, 1s, 0s));
+  Pacer pacer(pacer_records, 0);
   EXPECT_TRUE(pacer.finished());
   EXPECT_EQ(pacer.start_ns(), kNever);
 }

@@ -44,9 +44,11 @@ TEST(Plan, RatesAreExactToAMillionth) {
 }
 
 TEST(Plan, ALongScheduleDoesNotOverflow) {
-  const Schedule day(1, 1000003, 100s, 86400s * 365);
-  EXPECT_EQ(day.batch_count(), 315360946080);
-  EXPECT_LT(day.StartOf(day.batch_count() - 1), 86400s * 365);
+  const Schedule year = ConstantRate(0.25_rps).For(std::chrono::hours(24 * 365)).measured();
+  EXPECT_EQ(year.batch_count(), 7'884'000);
+  EXPECT_EQ(year.StartOf(7'883'999), 31'535'996s);
+  // Far more than 64 bits hold.
+  EXPECT_THROW(Schedule(1, 1000003, 100s, 86400s * 365), Error);
 }
 
 TEST(Plan, WarmUpHasTheSameArrivals) {
@@ -76,6 +78,47 @@ TEST(Plan, SaysItselfInWords) {
             "0.5 requests per second for 20 s");
 }
 
+TEST(Plan, PhasesFollowOneAnother) {
+  const LoadPlan plan =
+      Ramp(10_rps, 20_rps).For(1s).Then(Batches(4).Every(500ms).For(1s)).WarmUp(2s);
+  const Schedule measured = plan.measured();
+  EXPECT_EQ(measured.request_count(), 15 + 8);
+  EXPECT_EQ(measured.StartOf(15), 1s);
+  EXPECT_EQ(measured.batches()[16], (Schedule::Batch{1500ms, 4}));
+  EXPECT_EQ(plan.duration(), 2s);
+  EXPECT_EQ(plan.warm_up().request_count(), 30) << "the first phase, stretched to the warm-up";
+  EXPECT_EQ(
+      plan.ToString(),
+      "10 to 20 requests per second for 1 s, then 4 requests every 500 ms for 1 s after 2 s of "
+      "warm-up");
+}
+
+TEST(Plan, StepsAreRatesOneAfterTheOther) {
+  const Schedule schedule = Steps({{10_rps, 1s}, {20_rps, 500ms}, {40_rps, 1s}}).measured();
+  EXPECT_EQ(schedule.request_count(), 10 + 10 + 40);
+  EXPECT_EQ(schedule.StartOf(10), 1s);
+  EXPECT_EQ(schedule.StartOf(20), 1500ms);
+}
+
+TEST(Plan, PoissonSaysItsSeed) {
+  EXPECT_EQ(Poisson(100_rps, 42).For(10s).WarmUp(0s).ToString(),
+            "100 requests per second at random (Poisson, seed 42) for 10 s");
+  EXPECT_EQ(Poisson(100_rps, 42).For(10s).measured().batches(),
+            Poisson(100_rps, 42).For(10s).measured().batches());
+}
+
+TEST(Plan, RefusesPhasesThatWouldLoseASetting) {
+  EXPECT_THAT([] { Batches(1).Then(Batches(1).WarmUp(1s)); },
+              ThrowsMessage<Error>(HasSubstr("WarmUp() of a later phase")));
+  EXPECT_THAT([] { Batches(1).Then(Batches(1).MaxInFlight(1)); },
+              ThrowsMessage<Error>(HasSubstr("MaxInFlight()")));
+  EXPECT_THROW(Steps({}), Error);
+  EXPECT_THROW(Ramp(0_rps, 0_rps), Error);
+  EXPECT_THROW(Ramp(Rate(-1), 10_rps), Error);
+  EXPECT_THAT([] { (void)Poisson(0.001_rps, 1).For(1ms).measured(); },
+              ThrowsMessage<Error>(HasSubstr("no request")));
+}
+
 TEST(Plan, RefusesWhatCannotBe) {
   EXPECT_THAT([] { Batches(0); }, ThrowsMessage<Error>(HasSubstr("batch size 0")));
   EXPECT_THAT([] { Batches(10001); }, ThrowsMessage<Error>(HasSubstr("1..10000")));
@@ -95,9 +138,9 @@ TEST(Plan, RefusesRatesOutOfRange) {
 
 TEST(Plan, RefusesMoreThanTwentyMillionRequests) {
   EXPECT_THAT([] { (void)ConstantRate(1000000_rps).For(21s).measured(); },
-              ThrowsMessage<Error>(HasSubstr("load of 21 s has more than 20000000 requests")));
+              ThrowsMessage<Error>(HasSubstr("21 s of load have more than 20000000 requests")));
   EXPECT_THAT([] { (void)Batches(10000).Every(1us).WarmUp(1s).warm_up(); },
-              ThrowsMessage<Error>(HasSubstr("warm-up of 1 s")));
+              ThrowsMessage<Error>(HasSubstr("warm-up: 1 s of load")));
   EXPECT_EQ(ConstantRate(1000000_rps).For(20s).measured().request_count(), 20'000'000);
 }
 

@@ -49,6 +49,28 @@ LoadResult Result(std::vector<RequestRecord> records) {
 
 Latency L(std::int64_t ms) { return Latency(std::chrono::milliseconds(ms)); }
 
+TEST(Records, KnowTheSpreadOfABatch) {
+  const auto sent = [](std::int64_t ms, std::uint32_t batch) {
+    RequestRecord r = Ok(100, batch);
+    r.sent_ns = ms * kMs;
+    return r;
+  };
+  // In any order of their writes; a batch of one has no spread, one not wholly sent none either.
+  const LoadResult result =
+      Result({sent(3, 0), sent(1, 0), sent(2, 0), sent(7, 1), sent(9, 2), NotSent(2)});
+  EXPECT_THAT(result.BatchSpreads().sorted(), ElementsAre(L(2)));
+}
+
+TEST(Records, TellTheKindsOfAMixApart) {
+  RequestRecord other = Ok(9);
+  other.kind = 1;
+  const LoadResult result = Result({Ok(1), other, Ok(3), TimedOut()});
+  EXPECT_EQ(result.ResponseTimesOf(0).count(), 3);
+  EXPECT_THAT(result.ResponseTimesOf(1).sorted(), ElementsAre(L(9)));
+  EXPECT_THAT(result.ServiceTimesOf(1).sorted(), ElementsAre(L(9)));
+  EXPECT_TRUE(result.ResponseTimesOf(2).empty());
+}
+
 TEST(Records, C130KeepThreeTimesApart) {
   RequestRecord r;
   r.intended_ns = 5 * kMs;

@@ -1,0 +1,22 @@
+#include "cli/option_values.h"
+
+#include "base/number.h"
+#include "throttletest/base/duration.h"
+
+namespace throttletest::cli {
+
+void RefuseOption(const std::string& text) { throw Error(ErrorCode::kInvalidArgument, text); }
+
+std::chrono::nanoseconds DurationOption(const char* option, const std::string& text) {
+  return Named(option, text, ParseDuration);
+}
+
+double NumberOption(const char* option, const std::string& text) {
+  const auto number = internal::ParseDecimal(text);
+  if (!number) {
+    RefuseOption(fmt::format("{} \"{}\" is not a number: write, for example, 0.5", option, text));
+  }
+  return *number;
+}
+
+}  // namespace throttletest::cli

@@ -1,0 +1,29 @@
+// Values of options as typed: every message names the option and quotes the value.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <string>
+
+#include "throttletest/base/error.h"
+
+namespace throttletest::cli {
+
+[[noreturn]] void RefuseOption(const std::string& text);
+
+// Runs a parser and puts the option's name before its message.
+template <typename Parse>
+auto Named(const char* option, const std::string& text, Parse parse) {
+  try {
+    return parse(text);
+  } catch (const Error& e) {
+    RefuseOption(fmt::format("{} {}: {}", option, text, e.what()));
+  }
+}
+
+// Errors (both): kInvalidArgument.
+std::chrono::nanoseconds DurationOption(const char* option, const std::string& text);
+double NumberOption(const char* option, const std::string& text);
+
+}  // namespace throttletest::cli
