@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "throttletest/load/traffic.h"
+#include "throttletest/measure/measure.h"
 
 namespace throttletest::cli {
 
