@@ -134,13 +134,21 @@ void Validate(const Request& request) {
 }
 
 namespace internal {
+namespace {
+
+std::string HostOf(const Endpoint& endpoint) {
+  if (!endpoint.unix_path.empty()) return "localhost";
+  const bool bare_v6 = endpoint.host.find(':') != std::string::npos && endpoint.host[0] != '[';
+  const std::string host = bare_v6 ? "[" + endpoint.host + "]" : endpoint.host;
+  return fmt::format("{}:{}", host, endpoint.port);
+}
+
+}  // namespace
 
 std::string RequestText(const Request& request, const Endpoint& endpoint) {
   std::string text = fmt::format("{} {} HTTP/1.1\r\n", request.method, request.target);
   if (!HasHeader(request, "host")) {
-    const bool v6 = endpoint.host.find(':') != std::string::npos;
-    const std::string host = v6 ? "[" + endpoint.host + "]" : endpoint.host;
-    text += fmt::format("Host: {}:{}\r\n", host, endpoint.port);
+    text += fmt::format("Host: {}\r\n", HostOf(endpoint));
   }
   if (!HasHeader(request, "connection")) text += "Connection: keep-alive\r\n";
   if (!HasHeader(request, "user-agent")) text += "User-Agent: throttletest\r\n";

@@ -38,10 +38,15 @@ Request Post(std::string target, std::string body,
 // Throws kInvalidArgument, naming the part, unless the request can be written as it is.
 void Validate(const Request& request);
 
-// A TCP address on this machine. Units: port 1..65535.
+// Where the service listens on this machine: a loopback address and a port, or a Unix socket.
 struct Endpoint {
+  // A loopback address, "127.0.0.1" or "::1". No name service is asked, and "localhost" is
+  // 127.0.0.1 always: a service that listens on ::1 alone needs "::1".
   std::string host = "127.0.0.1";
-  std::uint16_t port = 0;
+  std::uint16_t port = 0;  // Units: 1..65535
+  // The path of a Unix socket, or '@' and its abstract name. Units: at most 107 bytes. Absent:
+  // empty, host and port count.
+  std::string unix_path = {};
 };
 
 }  // namespace throttletest

@@ -1,14 +1,14 @@
-// TcpTransport: channels that are TCP connections carrying HTTP/1.1, on a Boost.Asio context.
+// HttpTransport: channels that are TCP or Unix connections carrying HTTP/1.1.
 #pragma once
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "load/address.h"
 #include "load/channel.h"
+#include "load/poller.h"
 
 namespace throttletest::internal {
 
@@ -19,18 +19,17 @@ struct HttpExchange {
   bool close = false;    // the request asks the service to close: one request a connection
 };
 
-class TcpTransport : public Transport {
+class HttpTransport : public Transport {
  public:
-  // The context must outlive the transport and run on one thread at a time.
-  TcpTransport(boost::asio::io_context& io, const boost::asio::ip::tcp::endpoint& endpoint,
-               std::vector<HttpExchange> exchanges)
-      : io_(io), endpoint_(endpoint), exchanges_(std::move(exchanges)) {}
+  // The poller must outlive the transport and its channels.
+  HttpTransport(Poller& poller, const SocketAddress& address, std::vector<HttpExchange> exchanges)
+      : poller_(poller), address_(address), exchanges_(std::move(exchanges)) {}
 
   std::unique_ptr<Channel> Open(ChannelId id, ChannelEvents& events) override;
 
  private:
-  boost::asio::io_context& io_;
-  boost::asio::ip::tcp::endpoint endpoint_;
+  Poller& poller_;
+  SocketAddress address_;
   std::vector<HttpExchange> exchanges_;  // by RequestKind
 };
 
