@@ -10,7 +10,6 @@
 #include <thread>
 #include <utility>
 
-#include "load/address.h"
 #include "load/clock.h"
 #include "load/dispatcher.h"
 #include "load/http_transport.h"
@@ -61,7 +60,8 @@ Request Validated(Request request) {
 internal::HttpExchange ExchangeOf(const Request& request, const Endpoint& endpoint) {
   return {.request_text = internal::RequestText(request, endpoint),
           .no_body = request.method == "HEAD",
-          .close = internal::AsksToClose(request)};
+          .close = internal::AsksToClose(request),
+          .body_text = request.expected_body};
 }
 
 std::chrono::nanoseconds ThreadCpuTime() {
@@ -92,7 +92,7 @@ struct LoadEngine::State {
   State(const Endpoint& endpoint, Request wanted, LoadEngineOptions wanted_options)
       : request(Validated(std::move(wanted))),
         options(Validated(std::move(wanted_options))),
-        transport(poller, internal::Resolve(endpoint), {ExchangeOf(request, endpoint)}),
+        transport(poller, endpoint, {ExchangeOf(request, endpoint)}),
         dispatcher(request, options.max_in_flight, clock, transport) {}
 
   void RunOnThisThread(const Schedule& schedule, const std::stop_token& stop, LoadResult& result);

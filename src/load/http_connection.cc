@@ -28,10 +28,15 @@ constexpr int kReadsPerTurn = 16;
 
 }  // namespace
 
-HttpConnection::HttpConnection(Poller& poller, const SocketAddress& address,
+HttpConnection::HttpConnection(Poller& poller, const SocketAddress& address, const TlsClient* tls,
                                const std::vector<HttpExchange>& exchanges, ChannelId id,
                                ChannelEvents& events)
-    : poller_(poller), address_(address), exchanges_(exchanges), id_(id), events_(events) {
+    : poller_(poller),
+      address_(address),
+      tls_(tls),
+      exchanges_(exchanges),
+      id_(id),
+      events_(events) {
   connect_error_ = OpenSocket();
   if (connect_error_ == 0) connect_error_ = Connect();
   if (connect_error_ == 0) return;
@@ -62,6 +67,11 @@ int HttpConnection::Connect() {
   return 0;
 }
 
+void HttpConnection::WatchWrites(bool on) {
+  // TLS may have to write at any time.
+  if (is_unix() && tls_ == nullptr) poller_.Change(fd_.get(), on ? kReadAndWrite : kRead, *this);
+}
+
 void HttpConnection::OnReady(std::uint32_t events) {
   switch (state_) {
     case State::kConnecting:
@@ -87,8 +97,8 @@ void HttpConnection::FinishConnecting(std::uint32_t events) {
     ::getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
   }
   if (error != 0) return events_.OnOpenFailed(id_, ConnectFault(error));
-  if (is_unix()) poller_.Change(fd_.get(), kRead, *this);
-  stream_ = PlainStream(fd_.get());
+  stream_ = tls_ == nullptr ? PlainStream(fd_.get()) : tls_->Stream(fd_.get());
+  WatchWrites(false);
   state_ = State::kGreeting;
   Greet(events);
 }
@@ -110,14 +120,14 @@ void HttpConnection::LeaveReading(std::uint32_t events) {
 
 bool HttpConnection::Send(RequestKind kind) {
   exchange_ = &exchanges_[kind];
-  reader_.ExpectAnswer(exchange_->no_body);
+  reader_.ExpectAnswer(exchange_->no_body, exchange_->body_text);
   unwritten_ = exchange_->request_text;
   WriteMore();
   if (unwritten_.empty()) return true;
   if (write_fault_) {
     poller_.Again(*this, kClosing);
-  } else if (is_unix()) {
-    poller_.Change(fd_.get(), kReadAndWrite, *this);
+  } else {
+    WatchWrites(true);
   }
   return false;
 }
@@ -135,7 +145,7 @@ void HttpConnection::WriteRest(std::uint32_t events) {
   WriteMore();
   if (write_fault_) return Read(events | kClosing);
   if (!unwritten_.empty()) return Read(events);
-  if (is_unix()) poller_.Change(fd_.get(), kRead, *this);
+  WatchWrites(false);
   LeaveReading(events);
   events_.OnWritten(id_);
 }
@@ -151,7 +161,7 @@ void HttpConnection::Read(std::uint32_t events) {
     if (got.status == Status::kBlocked) return Broken(*write_fault_);
     if (got.status == Status::kFailed) return Broken(stream_->fault());
     const bool ended = got.status != Status::kDone;
-    const auto step = ended ? reader_.TookEnd() : reader_.Took(got.bytes);
+    const auto step = ended ? reader_.TookEnd(got.status == Status::kCut) : reader_.Took(got.bytes);
     if (step == HttpReader::Step::kBroken) return Broken(reader_.fault());
     const bool more = until_blocked || got.bytes == room;
     if (step == HttpReader::Step::kAnswered) return Answered(events, more && !ended);
@@ -166,7 +176,8 @@ void HttpConnection::Answered(std::uint32_t events, bool more) {
   const bool reusable =
       reader_.reusable() && !exchange_->close && unwritten_.empty() && (events & kClosing) == 0;
   if (more) poller_.Again(*this, events);
-  events_.OnAnswered(id_, {.status = reader_.status(), .reusable = reusable});
+  events_.OnAnswered(
+      id_, {.status = reader_.status(), .reusable = reusable, .fault = reader_.body_fault()});
 }
 
 // By value: the owner may still look at the fault when the connection is gone.

@@ -14,6 +14,7 @@
 #include "load/http_reader.h"
 #include "load/http_transport.h"
 #include "load/poller.h"
+#include "load/tls.h"
 
 namespace throttletest::internal {
 
@@ -21,7 +22,8 @@ namespace throttletest::internal {
 // thing that is done with it; what remains to be read is left to Poller::Again().
 class HttpConnection : public Channel, private ReadyHandler {
  public:
-  HttpConnection(Poller& poller, const SocketAddress& address,
+  // `tls`: null for a plain connection.
+  HttpConnection(Poller& poller, const SocketAddress& address, const TlsClient* tls,
                  const std::vector<HttpExchange>& exchanges, ChannelId id, ChannelEvents& events);
   ~HttpConnection() override;
   HttpConnection(const HttpConnection&) = delete;
@@ -34,6 +36,8 @@ class HttpConnection : public Channel, private ReadyHandler {
 
   void OnReady(std::uint32_t events) override;
   bool is_unix() const { return address_.family() == AF_UNIX; }
+  // Switches the reports of room to write, where they are not on all the time.
+  void WatchWrites(bool on);
   // Absent (both): 0 when there was no error, else an errno value.
   int OpenSocket();
   int Connect();
@@ -50,13 +54,14 @@ class HttpConnection : public Channel, private ReadyHandler {
 
   Poller& poller_;
   const SocketAddress& address_;
+  const TlsClient* tls_;
   const std::vector<HttpExchange>& exchanges_;
   const HttpExchange* exchange_ = nullptr;  // of the latest request
   const ChannelId id_;
   ChannelEvents& events_;
   State state_ = State::kConnecting;
   UniqueFd fd_;
-  std::unique_ptr<ByteStream> stream_;  // absent while connecting
+  std::unique_ptr<ByteStream> stream_;  // on fd_; absent while connecting
   int connect_error_ = 0;               // when kFailed
   std::string_view unwritten_;          // of the current request
   std::optional<Fault> write_fault_;    // nothing more can be written

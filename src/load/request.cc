@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "load/body_check.h"
 #include "load/request_text.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
@@ -15,6 +16,7 @@ namespace throttletest {
 namespace {
 
 using internal::Lower;
+using internal::Quoted;
 
 [[noreturn]] void Refuse(const std::string& message) {
   throw Error(ErrorCode::kInvalidArgument, message);
@@ -30,19 +32,6 @@ bool IsToken(std::string_view text) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            kMarks.find(c) != std::string_view::npos;
   });
-}
-
-// The text with control characters as \xNN, for messages.
-std::string Quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (IsControl(c)) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
 }
 
 void ValidateTarget(std::string_view target) {
@@ -84,6 +73,14 @@ Request& Request::ExpectStatus(int status) & {
   return *this;
 }
 Request&& Request::ExpectStatus(int status) && { return std::move(ExpectStatus(status)); }
+
+Request& Request::ExpectBody(std::string text) & {
+  expected_body = std::move(text);
+  return *this;
+}
+Request&& Request::ExpectBody(std::string text) && {
+  return std::move(ExpectBody(std::move(text)));
+}
 
 Request& Request::Timeout(std::chrono::nanoseconds value) & {
   timeout = value;
@@ -128,27 +125,28 @@ void Validate(const Request& request) {
       Refuse(fmt::format("expected status {} is out of range 200..599", status));
     }
   }
+  if (request.method == "HEAD" && !request.expected_body.empty()) {
+    Refuse(fmt::format("expected body {} cannot come: an answer to HEAD has none",
+                       Quoted(request.expected_body)));
+  }
   if (request.timeout.count() <= 0) {
     Refuse(fmt::format("request timeout {} ns must be above 0", request.timeout.count()));
   }
 }
 
-namespace internal {
-namespace {
-
-std::string HostOf(const Endpoint& endpoint) {
-  if (!endpoint.unix_path.empty()) return "localhost";
-  const bool bare_v6 = endpoint.host.find(':') != std::string::npos && endpoint.host[0] != '[';
-  const std::string host = bare_v6 ? "[" + endpoint.host + "]" : endpoint.host;
-  return fmt::format("{}:{}", host, endpoint.port);
+std::string Endpoint::ToString() const {
+  if (!unix_path.empty()) return "unix:" + unix_path;
+  const bool bare_v6 = host.find(':') != std::string::npos && !host.starts_with('[');
+  return fmt::format("{}:{}", bare_v6 ? "[" + host + "]" : host, port);
 }
 
-}  // namespace
+namespace internal {
 
 std::string RequestText(const Request& request, const Endpoint& endpoint) {
   std::string text = fmt::format("{} {} HTTP/1.1\r\n", request.method, request.target);
   if (!HasHeader(request, "host")) {
-    text += fmt::format("Host: {}\r\n", HostOf(endpoint));
+    text +=
+        fmt::format("Host: {}\r\n", endpoint.unix_path.empty() ? endpoint.ToString() : "localhost");
   }
   if (!HasHeader(request, "connection")) text += "Connection: keep-alive\r\n";
   if (!HasHeader(request, "user-agent")) text += "User-Agent: throttletest\r\n";
