@@ -40,6 +40,8 @@ std::string Quoted(std::string_view text) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '\n') {
       out += "\\n";
+    } else if (c == '\r') {
+      out += "\\r";
     } else if (c == '\t') {
       out += "\\t";
     } else if (c == '"' || c == '\\') {

@@ -27,7 +27,7 @@ class BodyCheck {
   std::uint64_t size_ = 0;
 };
 
-// In double quotes, with \n, \t, \" and \xNN for what is not printable ASCII.
+// In double quotes, with \n, \r, \t, \", \\ and \xNN for what is not printable ASCII.
 std::string Quoted(std::string_view text);
 
 }  // namespace throttletest::internal

@@ -58,7 +58,8 @@ HttpReader::Step HttpReader::Took(std::size_t n) {
 
 HttpReader::Step HttpReader::KeepRest(std::size_t used, bool was_full) {
   filled_ -= used;
-  std::memmove(buffer_.data(), buffer_.data() + used, filled_);
+  // Not for nothing: a header that comes in small pieces would be moved for each of them.
+  if (used > 0) std::memmove(buffer_.data(), buffer_.data() + used, filled_);
   if (was_full && buffer_.size() < kLastSize) {
     buffer_.resize(std::min(buffer_.size() * 4, kLastSize));
   }

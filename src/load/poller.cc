@@ -106,6 +106,8 @@ void Poller::Post(std::function<void()> task) {
 bool Poller::RunOne(Time until) {
   if (CallNext()) return true;
   Collect(until);
+  // First the instant: connections that are ready without a pause would put it off for ever.
+  if (std::exchange(timer_fired_, false)) return false;
   return CallNext();
 }
 
@@ -128,13 +130,14 @@ void Poller::Collect(Time until) {
   ready_.clear();
   next_ = 0;
   const bool wait = again_.empty() && until > Time::min();
-  if (wait) Arm(timers_.empty() ? until : std::min(until, timers_.begin()->first));
+  if (until > Time::min()) Arm(timers_.empty() ? until : std::min(until, timers_.begin()->first));
   std::array<epoll_event, kEventsPerRound> events;
   const int n = ::epoll_wait(epoll_.get(), events.data(), kEventsPerRound, wait ? -1 : 0);
   for (int i = 0; i < n; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     if (event.data.ptr == &timer_) {
       armed_ = kForever;
+      timer_fired_ = true;
     } else if (event.data.ptr == &wake_) {
       CollectTasks();
     } else {

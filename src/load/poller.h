@@ -63,7 +63,8 @@ class Poller {
   void Post(std::function<void()> task);
 
   // Calls one handler or task; waits for one until `until` if there is none yet. False: nothing was
-  // called, because the instant came first, or Wake(), or for no reason at all.
+  // called, because the instant came, or Wake(), or for no reason at all. The instant is told even
+  // when there is always something to call.
   bool RunOne(Time until);
   // The same without waiting. False: there is nothing to call now.
   bool PollOne() { return RunOne(Time::min()); }
@@ -85,6 +86,7 @@ class Poller {
   UniqueFd timer_;
   UniqueFd wake_;
   Time armed_ = kForever;  // what the timer is set to
+  bool timer_fired_ = false;
 
   std::vector<Call> ready_;  // to be called now, from next_ on
   std::size_t next_ = 0;

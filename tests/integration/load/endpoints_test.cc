@@ -135,27 +135,8 @@ TEST(EngineEndpoint, LocalhostIsIpv4AndNothingElse) {
 }
 
 TEST(EngineEndpoint, MustBeOnThisMachine) {
-  const auto engine = [](Endpoint endpoint) {
-    return [endpoint] { LoadEngine(endpoint, Get("/"), {}); };
-  };
-  for (const char* host : {"192.0.2.1", "example.org", "", "::", "::ffff:127.0.0.1", "[127.0.0.1",
-                           "127.0.0.1 ", "2130706433", "fe80::1"}) {
-    EXPECT_THAT(engine({.host = host, .port = 80}),
-                ThrowsMessage<Error>(
-                    HasSubstr("endpoint \"" + std::string(host) + "\" is not a loopback address")));
-  }
-  EXPECT_THAT(engine({.port = 0}), ThrowsMessage<Error>(HasSubstr("port 0 is out of range")));
-  EXPECT_NO_THROW(engine({.host = "127.255.255.254", .port = 80})());
-}
-
-TEST(EngineEndpoint, ThePathOfAUnixSocketHasALimit) {
-  const auto engine = [](const std::string& path) {
-    return [path] { LoadEngine({.unix_path = path}, Get("/"), {}); };
-  };
-  EXPECT_NO_THROW(engine("/" + std::string(106, 'a'))());
-  EXPECT_THAT(engine("/" + std::string(107, 'a')),
-              ThrowsMessage<Error>(HasSubstr("has 108 bytes, but the kernel takes at most 107")));
-  EXPECT_THAT(engine(std::string("/a\0b", 4)), ThrowsMessage<Error>(HasSubstr("zero byte")));
+  EXPECT_THAT([] { LoadEngine({.host = "192.0.2.1", .port = 80}, Get("/"), {}); },
+              ThrowsMessage<Error>(HasSubstr("is not a loopback address")));
 }
 
 }  // namespace

@@ -146,6 +146,18 @@ TEST(Poller, WaitsUntilTheInstantAndNotLonger) {
   }
 }
 
+TEST(Poller, TellsTheInstantEvenWhenThereIsAlwaysSomethingToCall) {
+  Poller poller;
+  Line busy(poller);
+  busy.then = [&](std::uint32_t) { poller.Again(busy, 0); };
+  busy.Ring();
+  for (int i = 0; i < 3; ++i) {
+    const auto until = steady_clock::now() + 20ms;
+    while (poller.RunOne(until)) ASSERT_LT(steady_clock::now(), until + 5s);
+    EXPECT_GE(steady_clock::now(), until);
+  }
+}
+
 TEST(Poller, AnInstantThatIsPastIsNotWaitedFor) {
   Poller poller;
   EXPECT_FALSE(poller.RunOne(steady_clock::now() - 1h));
