@@ -32,6 +32,9 @@ if(NOT nlohmann_json_FOUND)
   throttletest_fetch(nlohmann_json https://github.com/nlohmann/json.git v3.11.2)
 endif()
 
+# HTTPS of the load engine. No fetching: it is a system package everywhere.
+find_package(OpenSSL 3 REQUIRED GLOBAL COMPONENTS SSL)
+
 # Header-only parts alone (Process v2, Asio, Beast). No fetching: Boost is a system package everywhere.
 find_package(Boost 1.81 CONFIG REQUIRED)
 find_package(Threads REQUIRED)

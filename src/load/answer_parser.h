@@ -1,9 +1,11 @@
-// AnswerParser: reads one HTTP answer as it comes in and keeps nothing of it but counts.
+// AnswerParser: reads one HTTP answer as it comes in and keeps nothing of it.
 #pragma once
 
 #include <boost/beast/http/basic_parser.hpp>
 #include <cstddef>
 #include <cstdint>
+
+#include "load/body_check.h"
 
 namespace throttletest::internal {
 
@@ -13,8 +15,9 @@ class AnswerParser : public boost::beast::http::basic_parser<false> {
  public:
   static constexpr std::uint32_t kHeaderLimit = 64 * 1024;
 
-  // `no_body`: the answer to a HEAD request, which announces a body that does not come.
-  explicit AnswerParser(bool no_body) {
+  // `no_body`: the answer to a HEAD request, which announces a body that does not come. `check` is
+  // given the body; it must outlive the parser.
+  AnswerParser(bool no_body, BodyCheck& check) : check_(check) {
     eager(true);
     header_limit(kHeaderLimit);
     body_limit(boost::none);
@@ -34,17 +37,18 @@ class AnswerParser : public boost::beast::http::basic_parser<false> {
   void on_field_impl(boost::beast::http::field, Text, Text, Code&) override {}
   void on_header_impl(Code&) override {}
   void on_body_init_impl(const boost::optional<std::uint64_t>&, Code&) override {}
-  std::size_t on_body_impl(Text body, Code&) override {
-    body_bytes_ += body.size();
-    return body.size();
-  }
+  std::size_t on_body_impl(Text body, Code&) override { return Take(body); }
   void on_chunk_header_impl(std::uint64_t, Text, Code&) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t, Text body, Code&) override {
-    body_bytes_ += body.size();
-    return body.size();
-  }
+  std::size_t on_chunk_body_impl(std::uint64_t, Text body, Code&) override { return Take(body); }
   void on_finish_impl(Code&) override {}
 
+  std::size_t Take(Text body) {
+    body_bytes_ += body.size();
+    check_.Take({body.data(), body.size()});
+    return body.size();
+  }
+
+  BodyCheck& check_;
   int status_ = 0;
   std::uint64_t body_bytes_ = 0;
 };

@@ -3,11 +3,7 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/address.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <algorithm>
 #include <csignal>
 #include <ctime>
 #include <exception>
@@ -17,23 +13,19 @@
 #include "load/call_transport.h"
 #include "load/clock.h"
 #include "load/dispatcher.h"
+#include "load/http_transport.h"
+#include "load/poller.h"
 #include "load/request_text.h"
 #include "load/tally.h"
-#include "load/tcp_transport.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest {
 namespace {
 
-namespace asio = boost::asio;
 using internal::kNever;
 using std::chrono::steady_clock;
 
 constexpr std::int64_t kProgressInterval = 100'000'000;
-
-// An armed timer that turned out too early is left alone when it is this far off: that wake-up may
-// never come, and moving it for every answer costs more.
-constexpr std::int64_t kLazyTimer = 20'000'000;
 
 constexpr int kAnswersPerTurn = 256;
 
@@ -42,28 +34,12 @@ class SteadyClock : public internal::Clock {
   void SetEpoch(steady_clock::time_point epoch) { epoch_ = epoch; }
   std::int64_t Now() const override { return (steady_clock::now() - epoch_).count(); }
   steady_clock::time_point At(std::int64_t ns) const {
-    return epoch_ + std::chrono::nanoseconds(ns);
+    return ns == kNever ? internal::Poller::kForever : epoch_ + std::chrono::nanoseconds(ns);
   }
 
  private:
   steady_clock::time_point epoch_;
 };
-
-asio::ip::tcp::endpoint Resolve(const Endpoint& endpoint) {
-  const std::string host = endpoint.host == "localhost" ? "127.0.0.1" : endpoint.host;
-  boost::system::error_code ec;
-  const asio::ip::address address = asio::ip::make_address(host, ec);
-  if (ec || !address.is_loopback()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("load goes to this machine only: endpoint \"{}\" is not a loopback "
-                            "address such as 127.0.0.1",
-                            endpoint.host));
-  }
-  if (endpoint.port == 0) {
-    throw Error(ErrorCode::kInvalidArgument, "endpoint port 0 is out of range 1..65535");
-  }
-  return {address, endpoint.port};
-}
 
 LoadEngineOptions Validated(LoadEngineOptions options) {
   if (options.max_in_flight < 1) {
@@ -99,21 +75,23 @@ std::vector<Request> Validated(std::vector<Request> requests) {
 internal::HttpExchange ExchangeOf(const Request& request, const Endpoint& endpoint) {
   return {.request_text = internal::RequestText(request, endpoint),
           .no_body = request.method == "HEAD",
-          .close = internal::AsksToClose(request)};
+          .close = internal::AsksToClose(request),
+          .body_text = request.expected_body};
 }
 
-std::unique_ptr<internal::Transport> MakeTransport(asio::io_context& io, const Endpoint& endpoint,
+std::unique_ptr<internal::Transport> MakeTransport(internal::Poller& poller,
+                                                   const Endpoint& endpoint,
                                                    const std::vector<Request>& requests) {
   if (requests.front().transport) {
     std::vector<Transport> transports;
     for (const Request& request : requests) transports.push_back(request.transport);
     return std::make_unique<internal::CallTransport>(
         std::move(transports),
-        [&io](std::function<void()> act) { asio::post(io, std::move(act)); });
+        [&poller](std::function<void()> act) { poller.Post(std::move(act)); });
   }
   std::vector<internal::HttpExchange> exchanges;
   for (const Request& request : requests) exchanges.push_back(ExchangeOf(request, endpoint));
-  return std::make_unique<internal::TcpTransport>(io, Resolve(endpoint), std::move(exchanges));
+  return std::make_unique<internal::HttpTransport>(poller, endpoint, std::move(exchanges));
 }
 
 std::chrono::nanoseconds ThreadCpuTime() {
@@ -144,47 +122,24 @@ struct LoadEngine::State {
   State(const Endpoint& endpoint, std::vector<Request> wanted, LoadEngineOptions wanted_options)
       : requests(Validated(std::move(wanted))),
         options(Validated(std::move(wanted_options))),
-        transport(MakeTransport(io, endpoint, requests)),
+        transport(MakeTransport(poller, endpoint, requests)),
         dispatcher(
             requests,
             {.max_in_flight = options.max_in_flight, .late_after_ns = options.late_after.count()},
             clock, *transport) {}
 
   void RunOnThisThread(const Schedule& schedule, const std::stop_token& stop, LoadResult& result);
-  void Arm();
   void ReportProgress(const LoadResult& result);
 
   const std::vector<Request> requests;
   const LoadEngineOptions options;
   SteadyClock clock;
   // One thread runs it at a time; others only post to it.
-  asio::io_context io{1};
-  // A moment without a connection or timer must not stop it.
-  asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(io);
+  internal::Poller poller;
   const std::unique_ptr<internal::Transport> transport;
   internal::Dispatcher dispatcher;
-  asio::steady_timer timer{io};
-  std::int64_t armed_ns = kNever;
-  bool timer_fired = false;
   std::int64_t progress_at_ns = kNever;
 };
-
-// The timer is a timerfd at an absolute time (Asio's choice on Linux), which the kernel keeps
-// without the 50 us of slack that it grants to sleeps. There is no spinning up to the instant: what
-// is late on an idle virtual CPU is the wake-up of the service's side, and next to a busy service
-// it would take the CPU from the service.
-void LoadEngine::State::Arm() {
-  const std::int64_t want = std::min(dispatcher.NextWake(), progress_at_ns);
-  if (want == armed_ns || want == kNever) return;
-  if (want > armed_ns && armed_ns - dispatcher.seen_ns() > kLazyTimer) return;
-  armed_ns = want;
-  timer.expires_at(clock.At(want));
-  timer.async_wait([this](const boost::system::error_code& ec) {
-    if (ec) return;
-    armed_ns = kNever;
-    timer_fired = true;
-  });
-}
 
 void LoadEngine::State::ReportProgress(const LoadResult& result) {
   if (dispatcher.seen_ns() < progress_at_ns) return;
@@ -200,9 +155,8 @@ void LoadEngine::State::RunOnThisThread(const Schedule& schedule, const std::sto
   result.epoch = steady_clock::now() + options.lead;
   clock.SetEpoch(result.epoch);
   progress_at_ns = options.progress ? -options.lead.count() : kNever;
-  armed_ns = kNever;
-  // The handler only ends the wait; the token says the rest.
-  const std::stop_callback wake(stop, [this] { asio::post(io, [] {}); });
+  // It only ends the wait; the token says the rest.
+  const std::stop_callback wake(stop, [this] { poller.Wake(); });
   if (!stop.stop_requested()) dispatcher.OnTime();
   while (!dispatcher.Done()) {
     if (stop.stop_requested()) {
@@ -210,18 +164,17 @@ void LoadEngine::State::RunOnThisThread(const Schedule& schedule, const std::sto
       dispatcher.Interrupt();
       break;
     }
-    if (dispatcher.NextWake() > dispatcher.seen_ns()) {
-      Arm();
-      io.run_one();
+    bool called = false;
+    if (const std::int64_t next = dispatcher.NextWake(); next > dispatcher.seen_ns()) {
+      // There is no spinning up to the instant: what is late on an idle virtual CPU is the wake-up
+      // of the service's side, and next to a busy service it would take the CPU from the service.
+      called = poller.RunOne(clock.At(std::min(next, progress_at_ns)));
     } else {
       // Catching up: the answers that are already here come before the requests still due.
-      for (int i = 0; i < kAnswersPerTurn && io.poll_one() > 0; ++i) {
+      for (int i = 0; i < kAnswersPerTurn && poller.PollOne(); ++i) {
       }
     }
-    if (timer_fired || dispatcher.seen_ns() >= dispatcher.NextWake()) {
-      timer_fired = false;
-      dispatcher.OnTime();
-    }
+    if (!called || dispatcher.seen_ns() >= dispatcher.NextWake()) dispatcher.OnTime();
     ReportProgress(result);
   }
   if (options.progress) {

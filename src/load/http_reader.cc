@@ -18,9 +18,11 @@ bool IsInterim(int status) { return status / 100 == 1 && status != kSwitchingPro
 
 }  // namespace
 
-void HttpReader::ExpectAnswer(bool no_body) {
+void HttpReader::ExpectAnswer(bool no_body, std::string_view body_text) {
   no_body_ = no_body;
-  parser_.emplace(no_body_);
+  check_.Begin(body_text);
+  interim_ = 0;
+  parser_.emplace(no_body_, check_);
   expecting_ = true;
   begun_ = false;
 }
@@ -40,15 +42,24 @@ HttpReader::Step HttpReader::Took(std::size_t n) {
     if (ec == http::error::need_more) break;
     if (ec) return Broken({.reason = fmt::format("malformed answer: {}", ec.message())});
     if (!parser_->is_done()) continue;
-    if (!IsInterim(parser_->status())) return Answered(used == filled_ && parser_->keep_alive());
-    parser_.emplace(no_body_);
+    const int status = parser_->status();
+    if (!IsInterim(status)) {
+      // After 101 something else than HTTP is spoken.
+      return Answered(used == filled_ && parser_->keep_alive() && status != kSwitchingProtocols);
+    }
+    if (++interim_ > kMostInterim) {
+      return Broken({.reason = fmt::format("malformed answer: more than {} before the final one",
+                                           kMostInterim)});
+    }
+    parser_.emplace(no_body_, check_);
   }
   return KeepRest(used, was_full);
 }
 
 HttpReader::Step HttpReader::KeepRest(std::size_t used, bool was_full) {
   filled_ -= used;
-  std::memmove(buffer_.data(), buffer_.data() + used, filled_);
+  // Not for nothing: a header that comes in small pieces would be moved for each of them.
+  if (used > 0) std::memmove(buffer_.data(), buffer_.data() + used, filled_);
   if (was_full && buffer_.size() < kLastSize) {
     buffer_.resize(std::min(buffer_.size() * 4, kLastSize));
   }
@@ -57,7 +68,7 @@ HttpReader::Step HttpReader::KeepRest(std::size_t used, bool was_full) {
   return Step::kNeedsMore;
 }
 
-HttpReader::Step HttpReader::TookEnd() {
+HttpReader::Step HttpReader::TookEnd(bool cut) {
   if (!expecting_ || !begun_) {
     return Broken({.reason = "connection closed without an answer", .closed = true});
   }
@@ -66,8 +77,12 @@ HttpReader::Step HttpReader::TookEnd() {
   }
   boost::beast::error_code ec;
   parser_->put_eof(ec);
-  if (!ec) return Answered(false);
   const std::uint64_t got = parser_->body_bytes();
+  if (!ec && cut) {
+    return Broken(
+        {.reason = fmt::format("short body: cut after {} bytes, without TLS's goodbye", got)});
+  }
+  if (!ec) return Answered(false);
   if (const auto length = parser_->content_length()) {
     return Broken({.reason = fmt::format("short body: {} of {} bytes", got, *length)});
   }

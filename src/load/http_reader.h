@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "load/answer_parser.h"
+#include "load/body_check.h"
 #include "load/fault.h"
 
 namespace throttletest::internal {
@@ -16,7 +19,8 @@ class HttpReader {
   HttpReader() : buffer_(kFirstSize) {}
 
   // A request is being written; its answer comes next. `no_body`: it answers a HEAD request.
-  void ExpectAnswer(bool no_body);
+  // `body_text`: what the body must contain, empty for anything; it must outlive the answer.
+  void ExpectAnswer(bool no_body, std::string_view body_text = {});
 
   // Where the next bytes go; at least one byte of room.
   char* room() { return buffer_.data() + filled_; }
@@ -25,11 +29,13 @@ class HttpReader {
   enum class Step { kNeedsMore, kAnswered, kBroken };
   // `n` bytes were put into room().
   Step Took(std::size_t n);
-  // The service closed its side.
-  Step TookEnd();
+  // The service closed its side. `cut`: without the goodbye that says that this is on purpose.
+  Step TookEnd(bool cut = false);
 
-  int status() const { return status_; }         // after kAnswered
-  bool reusable() const { return reusable_; }    // after kAnswered
+  int status() const { return status_; }       // after kAnswered
+  bool reusable() const { return reusable_; }  // after kAnswered
+  // After kAnswered, what is wrong with the body. Absent: empty.
+  std::string body_fault() const { return check_.Fault(); }
   const Fault& fault() const { return fault_; }  // after kBroken
   bool answer_begun() const { return begun_; }   // any byte of an answer since ExpectAnswer()
   bool expects_answer() const { return expecting_; }
@@ -43,7 +49,12 @@ class HttpReader {
   Step Broken(Fault fault);
   Step KeepRest(std::size_t used, bool was_full);
 
+  // A service that sends these for ever keeps the engine from nothing but its work.
+  static constexpr int kMostInterim = 100;
+
   bool no_body_ = false;
+  BodyCheck check_;
+  int interim_ = 0;  // answers before the one that counts
   std::vector<char> buffer_;
   std::size_t filled_ = 0;
   std::optional<AnswerParser> parser_;

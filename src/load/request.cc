@@ -8,6 +8,7 @@
 
 #include "base/refuse.h"
 #include "base/text.h"
+#include "load/body_check.h"
 #include "load/request_text.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
@@ -15,9 +16,9 @@
 namespace throttletest {
 namespace {
 
-using internal::Refuse;
-
 using internal::Lower;
+using internal::Quoted;
+using internal::Refuse;
 
 // A byte that would end or split a line, or that a proxy may read differently.
 bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
@@ -29,19 +30,6 @@ bool IsToken(std::string_view text) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            kMarks.find(c) != std::string_view::npos;
   });
-}
-
-// The text with control characters as \xNN, for messages.
-std::string Quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (IsControl(c)) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
 }
 
 void ValidateTarget(std::string_view target) {
@@ -83,6 +71,14 @@ Request& Request::ExpectStatus(int status) & {
   return *this;
 }
 Request&& Request::ExpectStatus(int status) && { return std::move(ExpectStatus(status)); }
+
+Request& Request::ExpectBody(std::string text) & {
+  expected_body = std::move(text);
+  return *this;
+}
+Request&& Request::ExpectBody(std::string text) && {
+  return std::move(ExpectBody(std::move(text)));
+}
 
 Request& Request::Timeout(std::chrono::nanoseconds value) & {
   timeout = value;
@@ -136,9 +132,19 @@ void Validate(const Request& request) {
       Refuse(fmt::format("expected status {} is out of range 200..599", status));
     }
   }
+  if (request.method == "HEAD" && !request.expected_body.empty()) {
+    Refuse(fmt::format("expected body {} cannot come: an answer to HEAD has none",
+                       Quoted(request.expected_body)));
+  }
   if (request.timeout.count() <= 0) {
     Refuse(fmt::format("request timeout {} ns must be above 0", request.timeout.count()));
   }
+}
+
+std::string Endpoint::ToString() const {
+  if (!unix_path.empty()) return "unix:" + unix_path;
+  const bool bare_v6 = host.find(':') != std::string::npos && !host.starts_with('[');
+  return fmt::format("{}:{}", bare_v6 ? "[" + host + "]" : host, port);
 }
 
 namespace internal {
@@ -146,9 +152,8 @@ namespace internal {
 std::string RequestText(const Request& request, const Endpoint& endpoint) {
   std::string text = fmt::format("{} {} HTTP/1.1\r\n", request.method, request.target);
   if (!HasHeader(request, "host")) {
-    const bool v6 = endpoint.host.find(':') != std::string::npos;
-    const std::string host = v6 ? "[" + endpoint.host + "]" : endpoint.host;
-    text += fmt::format("Host: {}:{}\r\n", host, endpoint.port);
+    text +=
+        fmt::format("Host: {}\r\n", endpoint.unix_path.empty() ? endpoint.ToString() : "localhost");
   }
   if (!HasHeader(request, "connection")) text += "Connection: keep-alive\r\n";
   if (!HasHeader(request, "user-agent")) text += "User-Agent: throttletest\r\n";

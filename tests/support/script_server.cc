@@ -3,9 +3,11 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <system_error>
 
 namespace throttletest::testing_support {
@@ -17,19 +19,29 @@ void Check(bool ok, const char* what) {
   if (!ok) throw std::system_error(errno, std::generic_category(), what);
 }
 
-// A socket bound to a free port of 127.0.0.1.
-UniqueFd BoundSocket(std::uint16_t* port) {
-  UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+UniqueFd Bound(const void* address, socklen_t size) {
+  const auto* generic = static_cast<const sockaddr*>(address);
+  UniqueFd fd(::socket(generic->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   Check(fd.valid(), "socket");
+  Check(::bind(fd.get(), generic, size) == 0, "bind");
+  return fd;
+}
+
+UniqueFd BoundV4() {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return Bound(&address, sizeof(address));
+}
+
+// Units: 0 for a Unix socket.
+std::uint16_t PortOf(const UniqueFd& fd) {
+  sockaddr_storage address{};
   socklen_t size = sizeof(address);
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  Check(::bind(fd.get(), generic, size) == 0, "bind");
-  Check(::getsockname(fd.get(), generic, &size) == 0, "getsockname");
-  *port = ntohs(address.sin_port);
-  return fd;
+  Check(::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0, "getsockname");
+  if (address.ss_family == AF_UNIX) return 0;
+  // The port is at the same place in both.
+  return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
 // Bytes of the first whole request in `text`. Absent: it is not whole yet.
@@ -57,7 +69,8 @@ std::optional<std::string> Peer::ReadRequest() {
       ++server_.requests_;
       return request;
     }
-    const ssize_t n = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
+    const ssize_t n = wire_ ? wire_->Receive(buffer.data(), buffer.size())
+                            : ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
     if (n <= 0) return std::nullopt;
     rest_.append(buffer.data(), static_cast<std::size_t>(n));
   }
@@ -65,24 +78,38 @@ std::optional<std::string> Peer::ReadRequest() {
 
 bool Peer::Send(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t n = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t n =
+        wire_ ? wire_->Send(bytes) : ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (n <= 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
   return true;
 }
 
+void Peer::EndSending() { ::shutdown(fd_.get(), SHUT_WR); }
+
 bool Peer::Wait(std::chrono::nanoseconds duration) { return server_.WaitOrStop(duration); }
 
 void Peer::Reset() {
   const linger now{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+  wire_.reset();
   const std::lock_guard lock(server_.mutex_);
   fd_.Reset();
 }
 
 ScriptServer::ScriptServer(Script script, std::chrono::nanoseconds accept_delay, int backlog)
-    : script_(std::move(script)), listener_(BoundSocket(&port_)) {
+    : script_(std::move(script)), listener_(BoundV4()) {
+  Start(accept_delay, backlog);
+}
+
+ScriptServer::ScriptServer(Script script, UniqueFd bound, int backlog)
+    : script_(std::move(script)), listener_(std::move(bound)) {
+  Start({}, backlog);
+}
+
+void ScriptServer::Start(std::chrono::nanoseconds accept_delay, int backlog) {
+  port_ = PortOf(listener_);
   Check(::listen(listener_.get(), backlog) == 0, "listen");
   acceptor_ = std::thread([this, accept_delay] { AcceptLoop(accept_delay); });
 }
@@ -124,15 +151,29 @@ void ScriptServer::RunScript(UniqueFd fd, int index) {
     peers_.push_back(&peer);
   }
   script_(peer);
+  peer.wire_.reset();
   const std::lock_guard lock(mutex_);
   std::erase(peers_, &peer);
   peer.fd_.Reset();
 }
 
-std::uint16_t ClosedPort() {
-  std::uint16_t port = 0;
-  BoundSocket(&port);
-  return port;
+UniqueFd BoundV6() {
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_addr = in6addr_loopback;
+  return Bound(&address, sizeof(address));
 }
+
+UniqueFd BoundUnix(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const bool abstract = path.front() == '@';
+  if (abstract) address.sun_path[0] = '\0';
+  const std::size_t size = offsetof(sockaddr_un, sun_path) + path.size() + (abstract ? 0 : 1);
+  return Bound(&address, static_cast<socklen_t>(size));
+}
+
+std::uint16_t ClosedPort() { return PortOf(BoundV4()); }
 
 }  // namespace throttletest::testing_support

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,9 @@ struct Request {
   std::string body = {};
   // Statuses that count as ok. Empty: every 2xx.
   std::vector<int> expected_statuses = {};
+  // A text that an ok answer's body contains, as it is sent: a compressed body is not unpacked.
+  // Absent: empty, any body will do.
+  std::string expected_body = {};
   // From the INTENDED start until the whole answer is in. Units: > 0, default 10 s.
   std::chrono::nanoseconds timeout = std::chrono::seconds(10);
   // Set: this is called instead of sending HTTP, and method, target, headers, body and statuses
@@ -35,6 +39,8 @@ struct Request {
 
   Request& ExpectStatus(int status) &;
   Request&& ExpectStatus(int status) &&;
+  Request& ExpectBody(std::string text) &;
+  Request&& ExpectBody(std::string text) &&;
   Request& Timeout(std::chrono::nanoseconds timeout) &;
   Request&& Timeout(std::chrono::nanoseconds timeout) &&;
   Request& Header(std::string name, std::string value) &;
@@ -51,10 +57,36 @@ Request Custom(std::string name, Transport transport);
 // Throws kInvalidArgument, naming the part, unless the request can be written as it is.
 void Validate(const Request& request);
 
-// A TCP address on this machine. Units: port 1..65535.
+// How an HTTPS service is spoken to. Files are in PEM form.
+struct TlsOptions {
+  // Whose signature makes a certificate good: a CA, or the service's own self-signed certificate.
+  // Absent: empty, the CAs that this machine trusts.
+  std::string ca_file = {};
+  // Whom the certificate must be for, also what is asked for in the handshake. Absent: empty, the
+  // endpoint's host, "localhost" for a Unix socket.
+  std::string server_name = {};
+  // False: any certificate will do.
+  bool verify = true;
+  // For a service that wants to know its clients. Absent: both empty.
+  std::string cert_file = {};
+  std::string key_file = {};
+};
+
+// Where the service listens on this machine: a loopback address and a port, or a Unix socket.
 struct Endpoint {
+  // A loopback address, "127.0.0.1" or "::1". No name service is asked, and "localhost" is
+  // 127.0.0.1 always: a service that listens on ::1 alone needs "::1".
   std::string host = "127.0.0.1";
-  std::uint16_t port = 0;
+  std::uint16_t port = 0;  // Units: 1..65535
+  // The path of a Unix socket, or '@' and its abstract name. Units: at most 107 bytes. Absent:
+  // empty, host and port count.
+  std::string unix_path = {};
+  // HTTPS, TLS 1.2 or later. The handshake is part of opening a connection, so that it is over
+  // before a batch starts. Absent: plain HTTP.
+  std::optional<TlsOptions> tls = {};
+
+  // "127.0.0.1:8080", "[::1]:8080" or "unix:/run/service.sock".
+  std::string ToString() const;
 };
 
 }  // namespace throttletest

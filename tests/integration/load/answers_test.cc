@@ -120,6 +120,19 @@ TEST(EngineAnswers, C136AllAnswersOf503AreErrorsUnlessTheyAreAccepted) {
   EXPECT_FALSE(accepted.ResponseTimes().max().infinite());
 }
 
+TEST(EngineAnswers, ABodyWithoutTheExpectedTextIsAFailure) {
+  const ScriptServer server(Always("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n\"busy\""));
+  EXPECT_EQ(Drive(server, Once(2), Get("/").ExpectBody("busy")).ok, 2);
+  const LoadResult result = Drive(server, Once(2), Get("/").ExpectBody("\"ok\""));
+  EXPECT_EQ(result.failed, 2);
+  EXPECT_EQ(result.records.at(0).status, 200);
+  EXPECT_THAT(result.failure_reasons,
+              ElementsAre(Pair("body does not contain \"\\\"ok\\\"\": \"\\\"busy\\\"\"", 2)));
+  // The connection is as good as before.
+  EXPECT_EQ(Drive(server, Schedule(1, 20, 1s, 200ms), Get("/").ExpectBody("ok")).failed, 4);
+  EXPECT_LE(server.accepted(), 8);
+}
+
 TEST(EngineAnswers, GarbageIsAMalformedAnswer) {
   const ScriptServer server(OnceThenClose("SSH-2.0-OpenSSH_9.2\r\n\r\n"));
   const LoadResult result = Drive(server, Once());

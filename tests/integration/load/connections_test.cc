@@ -7,7 +7,6 @@
 #include <string>
 
 #include "support/script_server.h"
-#include "throttletest/base/error.h"
 #include "throttletest/load/engine.h"
 
 namespace throttletest {
@@ -198,13 +197,6 @@ TEST(EngineConnections, C121LackOfDescriptorsIsAGeneratorFault) {
   EXPECT_GT(result.not_sent, 0);
   EXPECT_THAT(result.failure_reasons,
               ElementsAre(Pair("no free file descriptor (raise ulimit -n)", result.not_sent)));
-}
-
-TEST(EngineEndpoint, MustBeOnThisMachine) {
-  EXPECT_THROW(LoadEngine({.host = "192.0.2.1", .port = 80}, Get("/"), {}), Error);
-  EXPECT_THROW(LoadEngine({.host = "example.org", .port = 80}, Get("/"), {}), Error);
-  EXPECT_THROW(LoadEngine({.port = 0}, Get("/"), {}), Error);
-  EXPECT_NO_THROW(LoadEngine({.host = "::1", .port = 80}, Get("/"), {}));
 }
 
 }  // namespace

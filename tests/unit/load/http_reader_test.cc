@@ -101,6 +101,66 @@ TEST(HttpReader, ReadsOneAnswerAfterAnother) {
   }
 }
 
+TEST(HttpReader, AfterSwitchingProtocolsTheConnectionIsOfNoUse) {
+  HttpReader reader;
+  reader.ExpectAnswer(false);
+  EXPECT_EQ(Feed(reader, "HTTP/1.1 101 Go\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
+            Step::kAnswered);
+  EXPECT_EQ(reader.status(), 101);
+  EXPECT_FALSE(reader.reusable());
+}
+
+TEST(HttpReader, InterimAnswersHaveALimit) {
+  const std::string interim = "HTTP/1.1 102 Processing\r\n\r\n";
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += interim;
+  HttpReader patient;
+  patient.ExpectAnswer(false);
+  EXPECT_EQ(Feed(patient, many + "HTTP/1.1 204 x\r\n\r\n"), Step::kAnswered);
+  // The next answer may have as many again.
+  patient.ExpectAnswer(false);
+  EXPECT_EQ(Feed(patient, many + "HTTP/1.1 204 x\r\n\r\n"), Step::kAnswered);
+
+  HttpReader reader;
+  reader.ExpectAnswer(false);
+  EXPECT_EQ(Feed(reader, many + interim), Step::kBroken);
+  EXPECT_EQ(reader.fault().reason, "malformed answer: more than 100 before the final one");
+}
+
+TEST(HttpReader, LooksIntoTheBodyHoweverItIsFramed) {
+  for (const char* text : {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+                           "HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n"
+                           "\r\nhello",
+                           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                           "2\r\nhe\r\n3;llo\r\nllo\r\n0\r\n\r\n"}) {
+    for (const std::size_t piece : {1, 3, 1000}) {
+      HttpReader reader;
+      reader.ExpectAnswer(false, "hello");
+      EXPECT_EQ(Feed(reader, text, piece), Step::kAnswered);
+      EXPECT_EQ(reader.body_fault(), "");
+      reader.ExpectAnswer(false, "hallo");
+      EXPECT_EQ(Feed(reader, text, piece), Step::kAnswered);
+      EXPECT_EQ(reader.body_fault(), "body does not contain \"hallo\": \"hello\"");
+    }
+  }
+}
+
+TEST(HttpReader, AHeaderIsNotTheBody) {
+  HttpReader reader;
+  reader.ExpectAnswer(false, "hello");
+  EXPECT_EQ(Feed(reader, "HTTP/1.1 200 hello\r\nA: hello\r\nContent-Length: 0\r\n\r\n"),
+            Step::kAnswered);
+  EXPECT_EQ(reader.body_fault(), "body does not contain \"hello\": it is empty");
+}
+
+TEST(HttpReader, ABodyUntilTheEndIsShortWhenTheEndIsACut) {
+  HttpReader reader;
+  reader.ExpectAnswer(false);
+  EXPECT_EQ(Feed(reader, "HTTP/1.1 200 OK\r\n\r\nsome"), Step::kNeedsMore);
+  EXPECT_EQ(reader.TookEnd(true), Step::kBroken);
+  EXPECT_EQ(reader.fault().reason, "short body: cut after 4 bytes, without TLS's goodbye");
+}
+
 TEST(HttpReader, ABodyUntilTheEndEndsThere) {
   HttpReader reader;
   reader.ExpectAnswer(false);

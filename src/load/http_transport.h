@@ -1,0 +1,39 @@
+// HttpTransport: channels that are connections to an endpoint, carrying HTTP/1.1.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "load/address.h"
+#include "load/channel.h"
+#include "load/poller.h"
+#include "load/tls.h"
+#include "throttletest/load/request.h"
+
+namespace throttletest::internal {
+
+// A request as it is sent, and how its answer is read.
+struct HttpExchange {
+  std::string request_text;
+  bool no_body = false;        // a HEAD request
+  bool close = false;          // the request asks the service to close: one request a connection
+  std::string body_text = {};  // what the answer's body must contain; empty: anything
+};
+
+class HttpTransport : public Transport {
+ public:
+  // The poller must outlive the transport, and that its channels. Errors: kInvalidArgument for an
+  // endpoint that is of no use.
+  HttpTransport(Poller& poller, const Endpoint& endpoint, std::vector<HttpExchange> exchanges);
+
+  std::unique_ptr<Channel> Open(ChannelId id, ChannelEvents& events) override;
+
+ private:
+  Poller& poller_;
+  SocketAddress address_;
+  std::unique_ptr<const TlsClient> tls_;  // absent: plain
+  std::vector<HttpExchange> exchanges_;   // by RequestKind
+};
+
+}  // namespace throttletest::internal
