@@ -80,9 +80,15 @@ def measure(bench, wanted, build):
              + ", ".join(f"{name} {version}" for name, version in head["versions"].items()),
              f"{bench.rounds} rounds of {bench.seconds} s for each contender. "
              "Every figure: median (smallest..largest) of the rounds.")
+    disturbed = []
     for name in wanted:
+        disturbed.append(processes.busy_cpus())
         title, *rows = SECTIONS[name](bench)
         page.add("", f"{title}:", "", *rows)
+    disturbed.append(processes.busy_cpus())
+    head["busy_cpus"] = disturbed
+    page.add("", f"Other work kept up to {max(disturbed):.2f} CPUs busy before, between and after the sections."
+             + (" That is too much for the figures to be trusted." if max(disturbed) > 0.2 else ""))
     verdicts = targets.judge(bench.figures)
     page.add(*verdict_lines(verdicts))
     (build / "bench.md").write_text("\n".join(page.lines) + "\n", encoding="utf-8")

@@ -28,7 +28,7 @@ def section(bench):
         if (group, name) not in names:
             names.append((group, name))
     rows = []
-    for group, name in names:
+    for group, name in sorted(names):
         if group == "sampler":
             figure = bench.figures.text("micro", group, name, "percent", digits=3) + " % of a core"
         else:

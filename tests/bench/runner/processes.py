@@ -4,9 +4,11 @@ import contextlib
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -15,8 +17,10 @@ class BenchError(Exception):
     """A contender or a server did not do what it was asked to."""
 
 
-def run(argv):
-    """Runs argv. Returns its standard output and its CPU time, user + system, in microseconds."""
+def run(argv, echo=False):
+    """Runs argv. Returns its standard output and its CPU time, user + system, in microseconds.
+
+    echo: what it writes to standard error is passed on."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         _, status, usage = os.wait4(child.pid, 0)
@@ -24,8 +28,10 @@ def run(argv):
         out.seek(0)
         err.seek(0)
         text = out.read().decode(errors="replace")
+        said = err.read().decode(errors="replace").strip()
+        if said and echo:
+            print(said, file=sys.stderr)
         if child.returncode != 0:
-            said = err.read().decode(errors="replace").strip()
             raise BenchError(f"{' '.join(map(str, argv))} ended with {child.returncode}: {said or text}")
     return text, (usage.ru_utime + usage.ru_stime) * 1e6
 
@@ -67,9 +73,10 @@ def running(argv, port, **options):
 NGINX_CONFIG = """
 daemon off;
 worker_processes 1;
+worker_rlimit_nofile {files};
 pid {folder}/pid;
 error_log {folder}/error.log;
-events {{ worker_connections 4096; }}
+events {{ worker_connections {files}; }}
 http {{
   access_log off;
   keepalive_requests 1000000000;
@@ -93,7 +100,8 @@ def nginx():
     with tempfile.TemporaryDirectory(prefix="bench-nginx-") as folder:
         port = free_port()
         config = pathlib.Path(folder, "nginx.conf")
-        config.write_text(NGINX_CONFIG.format(folder=folder, port=port))
+        files = min(resource.getrlimit(resource.RLIMIT_NOFILE)[1], 16384)
+        config.write_text(NGINX_CONFIG.format(folder=folder, port=port, files=files))
         argv = ["nginx", "-p", folder, "-e", f"{folder}/error.log", "-c", config]
         with running(argv, port):
             yield port
@@ -112,3 +120,15 @@ def first_line_matching(argv, pattern):
     done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     found = re.search(pattern, done.stdout + done.stderr)
     return found.group(1) if found else "unknown"
+
+
+def busy_cpus(seconds=1):
+    """How many CPUs other work keeps busy right now, time taken by a virtual machine's host included."""
+    def times():
+        with open("/proc/stat", encoding="ascii") as stat:
+            return [int(word) for word in stat.readline().split()[1:9]]
+    before = times()
+    time.sleep(seconds)
+    spent = [after - earlier for earlier, after in zip(before, times())]
+    idle = spent[3] + spent[4]
+    return (sum(spent) - idle) / max(sum(spent), 1) * os.cpu_count()

@@ -41,13 +41,11 @@ def _below(figures, line, key, unit, limit):
     return Verdict(line, f"{value:.2f} {unit}", value <= limit)
 
 
-def _sent(figures):
-    line = "10000/s: every request is sent"
-    planned = figures.rounds("lag", load.LAG_PATTERN, "engine", "planned")
-    sent = figures.rounds("lag", load.LAG_PATTERN, "engine", "sent")
-    if not planned:
-        return Verdict(line, "-", None)
-    return Verdict(line, f"{sum(sent)} of {sum(planned)}", sent == planned)
+def _all_of(figures, line, section, patterns, name):
+    """Every request that was planned in these patterns is among the engine's `name`."""
+    planned = sum(sum(figures.rounds(section, p, "engine", "planned")) for p in patterns)
+    done = sum(sum(figures.rounds(section, p, "engine", name)) for p in patterns)
+    return Verdict(line, f"{done} of {planned}", done == planned if planned else None)
 
 
 def judge(figures):
@@ -58,7 +56,9 @@ def judge(figures):
                                pattern, "floor", "cpu_us", 1.25))
         verdicts.append(_ratio(figures, f"CPU of the process to the floor's, {pattern} <= 1.25", "cpu",
                                pattern, "floor", "process_us", 1.25))
-    verdicts.append(_sent(figures))
+    verdicts.append(_all_of(figures, "5000/s: every request is answered", "cpu", load.CPU_PATTERNS,
+                            "answered"))
+    verdicts.append(_all_of(figures, "10000/s: every request is sent", "lag", [load.LAG_PATTERN], "sent"))
     verdicts.append(_bounded(figures, "10000/s: start lag p99 <= 1 ms or 1.25 x floor", "lag",
                              load.LAG_PATTERN, "lag_p99_us", lambda floor: max(1000, 1.25 * floor)))
     for pattern in load.BATCH_PATTERNS:
@@ -66,6 +66,8 @@ def judge(figures):
                             ("spread_p50_us", "first to last write p50")]:
             verdicts.append(_bounded(figures, f"{pattern}: {words} <= 1.25 x floor + 50 us", "batches",
                                      pattern, name, lambda floor: 1.25 * floor + 50))
+    verdicts.append(_all_of(figures, "batches: every request is answered", "batches", load.BATCH_PATTERNS,
+                            "answered"))
     for tree in ("v1", "v2", "v2 without controllers", "v2 as plain files"):
         verdicts.append(_below(figures, f"one snapshot, {tree} <= 30 us",
                                ("micro", "snapshot", tree, "real_us"), "us", 30))
