@@ -31,6 +31,8 @@ class Bench:
         self.rounds = 3 if quick else 5
         self.seconds = 3 if quick else 10
         self.batch_seconds = 4 if quick else 10
+        # How long to wait for a quiet machine before a disturbed run is repeated.
+        self.patience_s = float(os.environ.get("BENCH_PATIENCE_S", 20))
         self.figures = Figures()
 
     @staticmethod
@@ -80,15 +82,12 @@ def measure(bench, wanted, build):
              + ", ".join(f"{name} {version}" for name, version in head["versions"].items()),
              f"{bench.rounds} rounds of {bench.seconds} s for each contender. "
              "Every figure: median (smallest..largest) of the rounds.")
-    disturbed = []
     for name in wanted:
-        disturbed.append(processes.busy_cpus())
         title, *rows = SECTIONS[name](bench)
         page.add("", f"{title}:", "", *rows)
-    disturbed.append(processes.busy_cpus())
-    head["busy_cpus"] = disturbed
-    page.add("", f"Other work kept up to {max(disturbed):.2f} CPUs busy before, between and after the sections."
-             + (" That is too much for the figures to be trusted." if max(disturbed) > 0.2 else ""))
+    other = bench.figures.largest("other_cpus")
+    page.add("", f"Other work used up to {other:.2f} CPUs during the runs with load."
+             + (" Figures of such a run are not to be trusted." if other > load_sections.QUIET else ""))
     verdicts = targets.judge(bench.figures)
     page.add(*verdict_lines(verdicts))
     (build / "bench.md").write_text("\n".join(page.lines) + "\n", encoding="utf-8")

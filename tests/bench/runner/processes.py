@@ -96,23 +96,23 @@ http {{
 
 @contextlib.contextmanager
 def nginx():
-    """nginx with one worker and a configuration of its own. Yields the URL's port."""
+    """nginx with one worker and a configuration of its own. Yields its port and process."""
     with tempfile.TemporaryDirectory(prefix="bench-nginx-") as folder:
         port = free_port()
         config = pathlib.Path(folder, "nginx.conf")
         files = min(resource.getrlimit(resource.RLIMIT_NOFILE)[1], 16384)
         config.write_text(NGINX_CONFIG.format(folder=folder, port=port, files=files))
         argv = ["nginx", "-p", folder, "-e", f"{folder}/error.log", "-c", config]
-        with running(argv, port):
-            yield port
+        with running(argv, port) as server:
+            yield port, server.pid
 
 
 @contextlib.contextmanager
 def burn_server(program):
-    """The reference service. Yields its port."""
+    """The reference service. Yields its port and process."""
     port = free_port()
-    with running([program, "--port", port, "--iters-per-ms", 1000], port, stdout=subprocess.DEVNULL):
-        yield port
+    with running([program, "--port", port, "--iters-per-ms", 1000], port, stdout=subprocess.DEVNULL) as server:
+        yield port, server.pid
 
 
 def first_line_matching(argv, pattern):
@@ -122,13 +122,55 @@ def first_line_matching(argv, pattern):
     return found.group(1) if found else "unknown"
 
 
-def busy_cpus(seconds=1):
-    """How many CPUs other work keeps busy right now, time taken by a virtual machine's host included."""
-    def times():
+
+class OtherWork:
+    """How many CPUs something else kept busy during a block, time taken by the host included.
+
+    with OtherWork(server) as other: ...; other.own_s = CPU seconds of the client; other.cpus()
+    """
+
+    def __init__(self, server):
+        self._server = server
+        self.own_s = 0
+
+    def __enter__(self):
+        self._start = self._now()
+        return self
+
+    def __exit__(self, *_):
+        self._end = self._now()
+
+    def _now(self):
         with open("/proc/stat", encoding="ascii") as stat:
-            return [int(word) for word in stat.readline().split()[1:9]]
-    before = times()
-    time.sleep(seconds)
-    spent = [after - earlier for earlier, after in zip(before, times())]
-    idle = spent[3] + spent[4]
-    return (sum(spent) - idle) / max(sum(spent), 1) * os.cpu_count()
+            ticks = [int(word) for word in stat.readline().split()[1:9]]
+        busy = sum(ticks) - ticks[3] - ticks[4]  # all but idle and waiting for a disk
+        return time.monotonic(), busy / TICKS_PER_S, _family_cpu_s(self._server)
+
+    def cpus(self):
+        wall, busy, server = (end - start for start, end in zip(self._start, self._end))
+        return max(0.0, busy - server - self.own_s) / wall
+
+
+def wait_until_quiet(limit_cpus, patience_s):
+    """Returns once less than `limit_cpus` were busy for a second, or when the patience is over."""
+    deadline = time.monotonic() + patience_s
+    while time.monotonic() < deadline:
+        with OtherWork(os.getpid()) as other:
+            time.sleep(1)
+        if other.cpus() < limit_cpus:
+            return
+
+
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+def _family_cpu_s(pid):
+    """CPU seconds of a process and its children so far."""
+    total = 0
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            # The name may hold blanks; state, parent, ... follow it.
+            fields = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            if pid in (int(path.parent.name), int(fields[1])):
+                total += int(fields[11]) + int(fields[12])
+    return total / TICKS_PER_S
