@@ -41,9 +41,22 @@ std::vector<std::int64_t> EvenArrivals(std::int64_t count, std::int64_t per_ns,
   const Wide all = (static_cast<Wide>(duration_ns) * count + per_ns - 1) / per_ns;
   if (all > most) RefuseTooMany(duration_ns);
   std::vector<std::int64_t> starts(static_cast<std::size_t>(all));
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    const Wide twice = 2 * static_cast<Wide>(i) * per_ns + count;
-    starts[i] = static_cast<std::int64_t>(twice / (2 * static_cast<Wide>(count)));
+  // floor((2 i per + count) / (2 count)), carried from one i to the next: a wide division for each of
+  // millions takes seconds.
+  const Wide divisor = 2 * static_cast<Wide>(count);
+  const Wide step = 2 * static_cast<Wide>(per_ns);
+  const auto whole = static_cast<std::int64_t>(step / divisor);
+  const Wide rest = step % divisor;
+  std::int64_t start = 0;
+  Wide carried = count;
+  for (std::int64_t& each : starts) {
+    each = start;
+    start += whole;
+    carried += rest;
+    if (carried >= divisor) {
+      carried -= divisor;
+      ++start;
+    }
   }
   return starts;
 }

@@ -159,9 +159,12 @@ Schedule LoadPlan::measured() const {
   std::vector<Schedule::Batch> all;
   nanoseconds begin{0};
   for (const Phase& phase : phases_) {
-    for (Schedule::Batch batch : phase.Arrivals(phase.duration)) {
-      batch.start += begin;
-      all.push_back(batch);
+    std::vector<Schedule::Batch> arrivals = phase.Arrivals(phase.duration);
+    for (Schedule::Batch& batch : arrivals) batch.start += begin;
+    if (all.empty()) {
+      all = std::move(arrivals);
+    } else {
+      all.insert(all.end(), arrivals.begin(), arrivals.end());
     }
     begin += phase.duration;
   }

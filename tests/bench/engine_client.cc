@@ -6,6 +6,7 @@
 
 #include "client.h"
 #include "throttletest/load/engine.h"
+#include "throttletest/load/plan.h"
 
 namespace throttletest::bench {
 namespace {
