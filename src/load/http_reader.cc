@@ -12,6 +12,7 @@ namespace {
 
 namespace http = boost::beast::http;
 
+constexpr int kFirstStatus = 100;
 constexpr int kSwitchingProtocols = 101;
 
 bool IsInterim(int status) { return status / 100 == 1 && status != kSwitchingProtocols; }
@@ -60,8 +61,8 @@ HttpReader::Step HttpReader::KeepRest(std::size_t used, bool was_full) {
   filled_ -= used;
   // Not for nothing: a header that comes in small pieces would be moved for each of them.
   if (used > 0) std::memmove(buffer_.data(), buffer_.data() + used, filled_);
-  if (was_full && buffer_.size() < kLastSize) {
-    buffer_.resize(std::min(buffer_.size() * 4, kLastSize));
+  if (was_full && buffer_.size() < kMostBuffered) {
+    buffer_.resize(std::min(buffer_.size() * 4, kMostBuffered));
   }
   if (room_size() == 0)
     return Broken({.reason = "malformed answer: header or chunk line too long"});
@@ -92,6 +93,9 @@ HttpReader::Step HttpReader::TookEnd(bool cut) {
 
 HttpReader::Step HttpReader::Answered(bool reusable) {
   status_ = parser_->status();
+  if (status_ < kFirstStatus) {
+    return Broken({.reason = fmt::format("malformed answer: status {:03}", status_)});
+  }
   reusable_ = reusable;
   expecting_ = false;
   filled_ = 0;

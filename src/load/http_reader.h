@@ -16,6 +16,10 @@ namespace throttletest::internal {
 // Reads the answers to one request after another on one connection.
 class HttpReader {
  public:
+  // Units: bytes. Room for the largest header and a little more, so that the parser is the one to
+  // refuse it.
+  static constexpr std::size_t kMostBuffered = AnswerParser::kHeaderLimit + std::size_t{16384};
+
   HttpReader() : buffer_(kFirstSize) {}
 
   // A request is being written; its answer comes next. `no_body`: it answers a HEAD request.
@@ -25,6 +29,9 @@ class HttpReader {
   // Where the next bytes go; at least one byte of room.
   char* room() { return buffer_.data() + filled_; }
   std::size_t room_size() const { return buffer_.size() - filled_; }
+
+  // Bytes that wait for the rest of their line or header.
+  std::size_t buffered() const { return filled_; }
 
   enum class Step { kNeedsMore, kAnswered, kBroken };
   // `n` bytes were put into room().
@@ -42,8 +49,6 @@ class HttpReader {
 
  private:
   static constexpr std::size_t kFirstSize = 4096;
-  // Room for the largest header and a little more, so that the parser is the one to refuse it.
-  static constexpr std::size_t kLastSize = AnswerParser::kHeaderLimit + std::size_t{16384};
 
   Step Answered(bool reusable);
   Step Broken(Fault fault);

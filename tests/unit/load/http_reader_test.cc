@@ -216,7 +216,8 @@ TEST_P(MalformedAnswer, IsBroken) {
 INSTANTIATE_TEST_SUITE_P(
     Http, MalformedAnswer,
     testing::Values("SSH-2.0-OpenSSH_9.2\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
-                    "HTTP/1.1 abc OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+                    "HTTP/1.1 abc OK\r\n\r\n", "HTTP/1.1 099 OK\r\nContent-Length: 0\r\n\r\n",
+                    "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
                     "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
                     "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"));
