@@ -1,6 +1,7 @@
 #include "fuzz/http_reader_probe.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -67,7 +68,9 @@ Outcome OutcomeOf(const HttpReader& reader, Step step, const Setting& setting) {
 
 // Reads answers until the connection breaks or the bytes end; what came of the first one.
 Outcome Read(std::string_view bytes, const Setting& setting) {
-  HttpReader reader;
+  // Small, so that some inputs fill it.
+  std::array<char, 512> scratch;
+  HttpReader reader(scratch);
   Sizes sizes(setting);
   Outcome first;
   bool any = false;
