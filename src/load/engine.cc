@@ -84,12 +84,14 @@ std::unique_ptr<internal::Transport> MakeTransport(internal::Poller& poller,
                                                    const std::vector<Request>& requests) {
   if (requests.front().transport) {
     std::vector<Transport> transports;
+    transports.reserve(requests.size());
     for (const Request& request : requests) transports.push_back(request.transport);
     return std::make_unique<internal::CallTransport>(
         std::move(transports),
         [&poller](std::function<void()> act) { poller.Post(std::move(act)); });
   }
   std::vector<internal::HttpExchange> exchanges;
+  exchanges.reserve(requests.size());
   for (const Request& request : requests) exchanges.push_back(ExchangeOf(request, endpoint));
   return std::make_unique<internal::HttpTransport>(poller, endpoint, std::move(exchanges));
 }

@@ -174,9 +174,9 @@ void HttpConnection::Answered(std::uint32_t events, bool more) {
       id_, {.status = reader_.status(), .reusable = reusable, .fault = reader_.body_fault()});
 }
 
-// By value: the owner may still look at the fault when the connection is gone.
-void HttpConnection::Broken(Fault fault) {
-  events_.OnBroken(id_, fault, reader_.expects_answer() && reader_.answer_begun());
+// A copy: the owner may still look at the fault when the connection, which may hold it, is gone.
+void HttpConnection::Broken(const Fault& fault) {
+  events_.OnBroken(id_, Fault(fault), reader_.expects_answer() && reader_.answer_begun());
 }
 
 }  // namespace throttletest::internal

@@ -45,7 +45,7 @@ class HttpConnection : public Channel, private ReadyHandler {
   void Read(std::uint32_t events);
   // `more`: there may be something behind the answer.
   void Answered(std::uint32_t events, bool more);
-  void Broken(Fault fault);
+  void Broken(const Fault& fault);
 
   HttpShared& shared_;
   Poller& poller_;

@@ -8,19 +8,16 @@
 
 #include <array>
 
+#include "base/refuse.h"
 #include "load/tls_stream.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest::internal {
 namespace {
 
-[[noreturn]] void Refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
-
 // The first thing OpenSSL complained of, for people.
 std::string Complaint() {
-  const std::string text = ReasonText(ERR_get_error());
+  std::string text = ReasonText(ERR_get_error());
   ERR_clear_error();
   return text;
 }
