@@ -18,11 +18,12 @@ namespace {
               fmt::format("cannot read {}: {}", path, std::strerror(error)));
 }
 
-// Fills `buffer` from offset 0; returns 0 or errno.
-int ReadAll(int fd, std::string& buffer) {
+// Reads from offset 0 into `buffer`, which only grows: clearing it would cost as much as parsing.
+// Sets `used`; returns 0 or errno.
+int ReadAll(int fd, std::string& buffer, std::size_t& used) {
   constexpr std::size_t kChunk = 4096;
-  std::size_t used = 0;
-  buffer.resize(kChunk);
+  used = 0;
+  if (buffer.size() < kChunk) buffer.resize(kChunk);
   for (;;) {
     const ssize_t got =
         ::pread(fd, buffer.data() + used, buffer.size() - used, static_cast<off_t>(used));
@@ -31,11 +32,9 @@ int ReadAll(int fd, std::string& buffer) {
     used += static_cast<std::size_t>(got);
     // A file that is one record is printed whole into the first read that has room for it, so a
     // short read is its end and the second system call can be saved.
-    if (got == 0 || used < buffer.size()) break;
+    if (got == 0 || used < buffer.size()) return 0;
     buffer.resize(buffer.size() * 2);
   }
-  buffer.resize(used);
-  return 0;
 }
 
 // Lists (cgroup.procs, mountinfo) end a read between records, so this goes on until nothing comes.
@@ -107,10 +106,11 @@ ControlFile ControlFile::Open(int dirfd, const std::string& directory, const cha
 }
 
 std::string_view ControlFile::Read(std::string& buffer) const {
-  const int error = ReadAll(fd_.get(), buffer);
+  std::size_t used = 0;
+  const int error = ReadAll(fd_.get(), buffer, used);
   if (error == EOPNOTSUPP) return {};
   if (error != 0) ThrowRead(path_, error);
-  return buffer;
+  return std::string_view(buffer).substr(0, used);
 }
 
 }  // namespace throttletest::internal

@@ -1,11 +1,11 @@
 #include "throttletest/cgroup/sampler.h"
 
 #include <fmt/format.h>
+#include <semaphore.h>
 
 #include <algorithm>
-#include <condition_variable>
+#include <cerrno>
 #include <ctime>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -29,17 +29,24 @@ nanoseconds ThreadCpuTime() {
 }  // namespace
 
 struct TimelineSampler::State {
-  State(const Cgroup& watched, nanoseconds every) : cgroup(watched) { timeline.interval = every; }
+  State(const Cgroup& watched, nanoseconds every) : cgroup(watched) {
+    timeline.interval = every;
+    ::sem_init(&stop, 0, 0);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { ::sem_destroy(&stop); }
 
   void Run();
   // Returns false when there is nothing more to read.
   bool Sample();
+  // Waits. True: stop.
+  bool StopsBefore(steady_clock::time_point instant);
 
   const Cgroup& cgroup;
   Timeline timeline;  // the thread's until it is joined
-  std::mutex mutex;
-  std::condition_variable wake;
-  bool stop = false;
+  // Posted to stop. A wait on it is one system call, which is what a sample costs most.
+  sem_t stop;
   std::thread thread;
 };
 
@@ -53,23 +60,29 @@ bool TimelineSampler::State::Sample() {
   }
 }
 
+bool TimelineSampler::State::StopsBefore(steady_clock::time_point instant) {
+  const auto since = instant.time_since_epoch();
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since);
+  const timespec until{seconds.count(), (since - seconds).count()};
+  for (;;) {
+    if (::sem_clockwait(&stop, CLOCK_MONOTONIC, &until) == 0) return true;
+    if (errno != EINTR) return false;
+  }
+}
+
 // The schedule is absolute: a late sample does not move those after it, and instants that have
 // passed meanwhile are left out instead of being read in a rush.
 void TimelineSampler::State::Run() {
   const nanoseconds interval = timeline.interval;
   auto next = steady_clock::now();
-  std::unique_lock lock(mutex);
-  bool more = true;
-  while (more && !stop) {
-    lock.unlock();
-    more = Sample();
-    lock.lock();
+  bool more = Sample();
+  while (more) {
     const auto now = steady_clock::now();
     next += interval;
     if (next <= now) next += (now - next) / interval * interval + interval;
-    if (more) wake.wait_until(lock, next, [this] { return stop; });
+    const bool last = StopsBefore(next);
+    more = Sample() && !last;
   }
-  if (more) Sample();
   timeline.own_cpu = ThreadCpuTime();
 }
 
@@ -96,11 +109,7 @@ TimelineSampler::~TimelineSampler() { Stop(); }
 
 Timeline TimelineSampler::Stop() {
   if (!state_) return {};
-  {
-    const std::scoped_lock lock(state_->mutex);
-    state_->stop = true;
-  }
-  state_->wake.notify_one();
+  ::sem_post(&state_->stop);
   state_->thread.join();
   Timeline timeline = std::move(state_->timeline);
   state_.reset();

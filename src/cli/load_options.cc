@@ -112,6 +112,7 @@ void Complete(Request& request, const LoadText& text) {
                    std::string(internal::Trim(std::string_view(header).substr(colon + 1))));
   }
   for (const int status : text.statuses) request.ExpectStatus(status);
+  if (!text.expect_body.empty()) request.ExpectBody(text.expect_body);
   request.Timeout(DurationOption("--timeout", text.timeout));
 }
 
@@ -149,7 +150,23 @@ void DeclareLoadOptions(CLI::App& app, LoadText& text) {
   option("--header", text.headers, "NAME: VALUE; may be repeated")->allow_extra_args(false);
   option("--expect-status", text.statuses, "Status that counts as ok (any 2xx); may be repeated")
       ->allow_extra_args(false);
+  option("--expect-body", text.expect_body, "Text that a good answer's body holds");
+  option("--unix", text.unix_path, "The service listens on this Unix socket, not on a port");
+  app.add_flag("--tls", text.tls, "The service speaks HTTPS")->group("Load");
+  option("--tls-ca", text.tls_ca, "File with the CA of its certificate (those of this machine)");
+  option("--tls-name", text.tls_name, "Name that its certificate must be for (127.0.0.1)");
+  app.add_flag("--tls-insecure", text.tls_insecure, "Do not check its certificate")->group("Load");
   option("--timeout", text.timeout, "Per request, from its intended start")->capture_default_str();
+}
+
+void ReadEndpoint(const LoadText& text, MeasureOptions& options) {
+  options.unix_path = text.unix_path;
+  if (text.tls) {
+    options.tls = TlsOptions{
+        .ca_file = text.tls_ca, .server_name = text.tls_name, .verify = !text.tls_insecure};
+  } else if (!text.tls_ca.empty() || !text.tls_name.empty() || text.tls_insecure) {
+    RefuseOption("--tls-ca, --tls-name and --tls-insecure go with --tls");
+  }
 }
 
 Traffic ReadTraffic(const LoadText& text) {

@@ -17,13 +17,19 @@ struct LoadText {
   std::vector<std::string> gets;
   std::string post, body, content_type = "application/octet-stream", timeout = "10s";
   std::vector<std::string> headers;
+  std::string expect_body, unix_path, tls_ca, tls_name;
+  bool tls = false, tls_insecure = false;
   std::vector<int> statuses;
 };
 
 // Declares the options on `app`, bound to `text`.
 void DeclareLoadOptions(CLI::App& app, LoadText& text);
 
-// Understands them all. Errors: kInvalidArgument naming the option.
+// Puts where the service listens and how it is spoken to into `options`. Errors: kInvalidArgument
+// for an option that would have no effect.
+void ReadEndpoint(const LoadText& text, MeasureOptions& options);
+
+// Understands the others. Errors: kInvalidArgument naming the option.
 Traffic ReadTraffic(const LoadText& text);
 
 }  // namespace throttletest::cli

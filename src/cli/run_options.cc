@@ -133,6 +133,7 @@ RunSettings Understand(const RunText& text) {
     settings.options.bounds.start_lag_p99 = DurationOption("--max-start-lag", text.max_start_lag);
   }
   settings.options.retries = text.retries;
+  ReadEndpoint(text.load, settings.options);
   if (!text.json.empty()) CheckWritable(text.json);
   return settings;
 }

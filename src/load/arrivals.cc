@@ -41,8 +41,8 @@ std::vector<std::int64_t> EvenArrivals(std::int64_t count, std::int64_t per_ns,
   const Wide all = (static_cast<Wide>(duration_ns) * count + per_ns - 1) / per_ns;
   if (all > most) RefuseTooMany(duration_ns);
   std::vector<std::int64_t> starts(static_cast<std::size_t>(all));
-  // floor((2 i per + count) / (2 count)), carried from one i to the next: a wide division for each of
-  // millions takes seconds.
+  // floor((2 i per + count) / (2 count)), carried from one i to the next: a wide division for each
+  // of millions takes seconds.
   const Wide divisor = 2 * static_cast<Wide>(count);
   const Wide step = 2 * static_cast<Wide>(per_ns);
   const auto whole = static_cast<std::int64_t>(step / divisor);

@@ -24,19 +24,12 @@ constexpr std::uint32_t kClosing = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 constexpr auto kConnectPause = std::chrono::milliseconds(1);
 
 // A body that comes as fast as it is read must not keep the schedule waiting.
-constexpr int kReadsPerTurn = 16;
+constexpr int kReadsPerTurn = 4;
 
 }  // namespace
 
-HttpConnection::HttpConnection(Poller& poller, const SocketAddress& address, const TlsClient* tls,
-                               const std::vector<HttpExchange>& exchanges, ChannelId id,
-                               ChannelEvents& events)
-    : poller_(poller),
-      address_(address),
-      tls_(tls),
-      exchanges_(exchanges),
-      id_(id),
-      events_(events) {
+HttpConnection::HttpConnection(HttpShared& shared, ChannelId id, ChannelEvents& events)
+    : shared_(shared), poller_(shared.poller), id_(id), events_(events), reader_(shared.scratch) {
   connect_error_ = OpenSocket();
   if (connect_error_ == 0) connect_error_ = Connect();
   if (connect_error_ == 0) return;
@@ -47,7 +40,7 @@ HttpConnection::HttpConnection(Poller& poller, const SocketAddress& address, con
 HttpConnection::~HttpConnection() { poller_.Forget(fd_.get(), *this); }
 
 int HttpConnection::OpenSocket() {
-  fd_.Reset(::socket(address_.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  fd_.Reset(::socket(shared_.address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd_.valid()) return errno;
   if (is_unix()) return 0;
   // A request of more than one segment must not wait for the acknowledgement of the one before.
@@ -58,7 +51,7 @@ int HttpConnection::OpenSocket() {
 
 // Even a connect that succeeds at once is reported by the poller, because the socket is writable.
 int HttpConnection::Connect() {
-  const bool connected = ::connect(fd_.get(), address_.get(), address_.size) == 0;
+  const bool connected = ::connect(fd_.get(), shared_.address.get(), shared_.address.size) == 0;
   if (connected || errno == EINPROGRESS || errno == EINTR) {
     return poller_.Watch(fd_.get(), kReadAndWrite, *this);
   }
@@ -69,7 +62,8 @@ int HttpConnection::Connect() {
 
 void HttpConnection::WatchWrites(bool on) {
   // TLS may have to write at any time.
-  if (is_unix() && tls_ == nullptr) poller_.Change(fd_.get(), on ? kReadAndWrite : kRead, *this);
+  if (is_unix() && shared_.tls == nullptr)
+    poller_.Change(fd_.get(), on ? kReadAndWrite : kRead, *this);
 }
 
 void HttpConnection::OnReady(std::uint32_t events) {
@@ -97,7 +91,7 @@ void HttpConnection::FinishConnecting(std::uint32_t events) {
     ::getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
   }
   if (error != 0) return events_.OnOpenFailed(id_, ConnectFault(error));
-  stream_ = tls_ == nullptr ? PlainStream(fd_.get()) : tls_->Stream(fd_.get());
+  stream_ = shared_.tls == nullptr ? PlainStream(fd_.get()) : shared_.tls->Stream(fd_.get());
   WatchWrites(false);
   state_ = State::kGreeting;
   Greet(events);
@@ -119,7 +113,7 @@ void HttpConnection::LeaveReading(std::uint32_t events) {
 }
 
 bool HttpConnection::Send(RequestKind kind) {
-  exchange_ = &exchanges_[kind];
+  exchange_ = &shared_.exchanges[kind];
   reader_.ExpectAnswer(exchange_->no_body, exchange_->body_text);
   unwritten_ = exchange_->request_text;
   WriteMore();

@@ -5,16 +5,13 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "base/unique_fd.h"
-#include "load/address.h"
 #include "load/byte_stream.h"
 #include "load/channel.h"
 #include "load/http_reader.h"
 #include "load/http_transport.h"
 #include "load/poller.h"
-#include "load/tls.h"
 
 namespace throttletest::internal {
 
@@ -22,9 +19,7 @@ namespace throttletest::internal {
 // thing that is done with it; what remains to be read is left to Poller::Again().
 class HttpConnection : public Channel, private ReadyHandler {
  public:
-  // `tls`: null for a plain connection.
-  HttpConnection(Poller& poller, const SocketAddress& address, const TlsClient* tls,
-                 const std::vector<HttpExchange>& exchanges, ChannelId id, ChannelEvents& events);
+  HttpConnection(HttpShared& shared, ChannelId id, ChannelEvents& events);
   ~HttpConnection() override;
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
@@ -35,7 +30,7 @@ class HttpConnection : public Channel, private ReadyHandler {
   enum class State : std::uint8_t { kConnecting, kFailed, kGreeting, kOpen };
 
   void OnReady(std::uint32_t events) override;
-  bool is_unix() const { return address_.family() == AF_UNIX; }
+  bool is_unix() const { return shared_.address.family() == AF_UNIX; }
   // Switches the reports of room to write, where they are not on all the time.
   void WatchWrites(bool on);
   // Absent (both): 0 when there was no error, else an errno value.
@@ -52,10 +47,8 @@ class HttpConnection : public Channel, private ReadyHandler {
   void Answered(std::uint32_t events, bool more);
   void Broken(Fault fault);
 
+  HttpShared& shared_;
   Poller& poller_;
-  const SocketAddress& address_;
-  const TlsClient* tls_;
-  const std::vector<HttpExchange>& exchanges_;
   const HttpExchange* exchange_ = nullptr;  // of the latest request
   const ChannelId id_;
   ChannelEvents& events_;

@@ -12,6 +12,7 @@ namespace {
 
 namespace http = boost::beast::http;
 
+constexpr int kFirstStatus = 100;
 constexpr int kSwitchingProtocols = 101;
 
 bool IsInterim(int status) { return status / 100 == 1 && status != kSwitchingProtocols; }
@@ -33,12 +34,12 @@ HttpReader::Step HttpReader::Took(std::size_t n) {
     return Broken({.reason = "bytes without a request", .closed = true});
   }
   begun_ = true;
-  const bool was_full = n == room_size();
+  const char* const bytes = rest_.empty() ? scratch_.data() : rest_.data();
   filled_ += n;
   std::size_t used = 0;
   while (used < filled_) {
     boost::beast::error_code ec;
-    used += parser_->put(boost::asio::buffer(buffer_.data() + used, filled_ - used), ec);
+    used += parser_->put(boost::asio::buffer(bytes + used, filled_ - used), ec);
     if (ec == http::error::need_more) break;
     if (ec) return Broken({.reason = fmt::format("malformed answer: {}", ec.message())});
     if (!parser_->is_done()) continue;
@@ -53,19 +54,31 @@ HttpReader::Step HttpReader::Took(std::size_t n) {
     }
     parser_.emplace(no_body_, check_);
   }
-  return KeepRest(used, was_full);
+  return KeepRest(bytes, used);
 }
 
-HttpReader::Step HttpReader::KeepRest(std::size_t used, bool was_full) {
+HttpReader::Step HttpReader::KeepRest(const char* bytes, std::size_t used) {
   filled_ -= used;
-  // Not for nothing: a header that comes in small pieces would be moved for each of them.
-  if (used > 0) std::memmove(buffer_.data(), buffer_.data() + used, filled_);
-  if (was_full && buffer_.size() < kLastSize) {
-    buffer_.resize(std::min(buffer_.size() * 4, kLastSize));
+  if (filled_ == 0) {
+    DropRest();
+  } else if (rest_.empty()) {
+    rest_.resize(std::min(std::max(kFirstSize, filled_ * 2), kMostBuffered));
+    std::memcpy(rest_.data(), bytes + used, filled_);
+  } else {
+    // Not for nothing: a header that comes in small pieces would be moved for each of them.
+    if (used > 0) std::memmove(rest_.data(), bytes + used, filled_);
+    if (filled_ == rest_.size()) rest_.resize(std::min(rest_.size() * 4, kMostBuffered));
   }
-  if (room_size() == 0)
+  if (room_size() == 0) {
     return Broken({.reason = "malformed answer: header or chunk line too long"});
+  }
   return Step::kNeedsMore;
+}
+
+void HttpReader::DropRest() {
+  filled_ = 0;
+  if (rest_.size() > kFirstSize) rest_ = std::vector<char>();
+  rest_.clear();
 }
 
 HttpReader::Step HttpReader::TookEnd(bool cut) {
@@ -92,9 +105,12 @@ HttpReader::Step HttpReader::TookEnd(bool cut) {
 
 HttpReader::Step HttpReader::Answered(bool reusable) {
   status_ = parser_->status();
+  if (status_ < kFirstStatus) {
+    return Broken({.reason = fmt::format("malformed answer: status {:03}", status_)});
+  }
   reusable_ = reusable;
   expecting_ = false;
-  filled_ = 0;
+  DropRest();
   return Step::kAnswered;
 }
 

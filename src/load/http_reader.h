@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,15 +17,24 @@ namespace throttletest::internal {
 // Reads the answers to one request after another on one connection.
 class HttpReader {
  public:
-  HttpReader() : buffer_(kFirstSize) {}
+  // Units: bytes. Room for the largest header and a little more, so that the parser is the one to
+  // refuse it.
+  static constexpr std::size_t kMostBuffered = AnswerParser::kHeaderLimit + std::size_t{16384};
+
+  // `scratch`: where bytes are read to while none wait for more. Any number of readers may share
+  // it, so that thousands of connections cost little memory and the bytes are in the CPU's cache.
+  explicit HttpReader(std::span<char> scratch) : scratch_(scratch) {}
 
   // A request is being written; its answer comes next. `no_body`: it answers a HEAD request.
   // `body_text`: what the body must contain, empty for anything; it must outlive the answer.
   void ExpectAnswer(bool no_body, std::string_view body_text = {});
 
-  // Where the next bytes go; at least one byte of room.
-  char* room() { return buffer_.data() + filled_; }
-  std::size_t room_size() const { return buffer_.size() - filled_; }
+  // Where the next bytes go; at least one byte of room. They must be told to Took() before another
+  // reader of the same scratch is used.
+  char* room() { return rest_.empty() ? scratch_.data() : rest_.data() + filled_; }
+  std::size_t room_size() const { return rest_.empty() ? scratch_.size() : rest_.size() - filled_; }
+  // Bytes that wait for the rest of their line or header.
+  std::size_t buffered() const { return filled_; }
 
   enum class Step { kNeedsMore, kAnswered, kBroken };
   // `n` bytes were put into room().
@@ -41,13 +51,12 @@ class HttpReader {
   bool expects_answer() const { return expecting_; }
 
  private:
-  static constexpr std::size_t kFirstSize = 4096;
-  // Room for the largest header and a little more, so that the parser is the one to refuse it.
-  static constexpr std::size_t kLastSize = AnswerParser::kHeaderLimit + std::size_t{16384};
+  static constexpr std::size_t kFirstSize = 2048;
 
   Step Answered(bool reusable);
   Step Broken(Fault fault);
-  Step KeepRest(std::size_t used, bool was_full);
+  Step KeepRest(const char* bytes, std::size_t used);
+  void DropRest();
 
   // A service that sends these for ever keeps the engine from nothing but its work.
   static constexpr int kMostInterim = 100;
@@ -55,8 +64,9 @@ class HttpReader {
   bool no_body_ = false;
   BodyCheck check_;
   int interim_ = 0;  // answers before the one that counts
-  std::vector<char> buffer_;
-  std::size_t filled_ = 0;
+  std::span<char> scratch_;
+  std::vector<char> rest_;  // bytes that wait; empty while there are none
+  std::size_t filled_ = 0;  // of rest_
   std::optional<AnswerParser> parser_;
   bool expecting_ = false;
   bool begun_ = false;

@@ -21,6 +21,15 @@ struct HttpExchange {
   std::string body_text = {};  // what the answer's body must contain; empty: anything
 };
 
+// What the connections of a transport share.
+struct HttpShared {
+  Poller& poller;
+  SocketAddress address;
+  std::unique_ptr<const TlsClient> tls;  // absent: plain connections
+  std::vector<HttpExchange> exchanges;   // by RequestKind
+  std::vector<char> scratch;             // where they read to, see HttpReader
+};
+
 class HttpTransport : public Transport {
  public:
   // The poller must outlive the transport, and that its channels. Errors: kInvalidArgument for an
@@ -30,10 +39,7 @@ class HttpTransport : public Transport {
   std::unique_ptr<Channel> Open(ChannelId id, ChannelEvents& events) override;
 
  private:
-  Poller& poller_;
-  SocketAddress address_;
-  std::unique_ptr<const TlsClient> tls_;  // absent: plain
-  std::vector<HttpExchange> exchanges_;   // by RequestKind
+  HttpShared shared_;
 };
 
 }  // namespace throttletest::internal

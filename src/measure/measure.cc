@@ -55,7 +55,8 @@ class Runner {
         measured_(traffic.measured()),
         warm_up_(traffic.warm_up()),
         on_stop_(options.stop, [this] { stop_.request_stop(); }),
-        engine_({.port = service.port()}, traffic.requests(), EngineOptions()) {}
+        engine_({.port = service.port(), .unix_path = options.unix_path, .tls = options.tls},
+                traffic.requests(), EngineOptions()) {}
 
   Measurement Run() {
     internal::WindowInputs in = Describe();

@@ -246,6 +246,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"WeightOfNothing", {"--get", "x:/a"}, kBurn, 2, "--get \"x\""},
         BadInput{"WeightOutOfRange", {"--get", "0:/a"}, kBurn, 2, "weight 0 of GET /a"},
         BadInput{"TargetWithoutSlash", {"--get", "a"}, kBurn, 2, "--get a"},
+        BadInput{"TlsOptionWithoutTls", {"--tls-insecure"}, kBurn, 2, "go with --tls"},
+        BadInput{"UnixPathTooLong", {"--unix", "/" + std::string(200, 'x')}, kBurn, 2, "107"},
         BadInput{"UnknownOption", {"--cpu", "1"}, kBurn, 2, "--cpu"}),
     [](const auto& test) { return std::string(test.param.name); });
 

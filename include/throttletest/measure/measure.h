@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -31,6 +32,10 @@ struct MeasureOptions {
   int retries = 2;
   // Between two timeline samples. Units: > 0, default 10 ms.
   std::chrono::nanoseconds sample_interval = std::chrono::milliseconds(10);
+  // The service speaks HTTPS on its port. Absent: plain HTTP.
+  std::optional<TlsOptions> tls = {};
+  // The service listens on this Unix socket instead of its port; see Endpoint::unix_path.
+  std::string unix_path = {};
   std::function<void(const MeasureProgress&)> progress = {};  // called about ten times a second
   std::stop_token stop = {};
 };

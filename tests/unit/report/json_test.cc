@@ -154,8 +154,8 @@ TEST(ToJson, HasOneLinePerRequestSampleAndBatch) {
   MeasurementBuilder b;
   b.Responses({10ms, 20ms}).BatchCpu(5ms).NotSent(1).StartLag(0, 1ms);
   const std::string text = ToJson(b.Build(), {});
-  EXPECT_THAT(text, HasSubstr("\n      [0,1000000,10000000,0,200,\"ok\",false]"));
-  EXPECT_THAT(text, HasSubstr("\n      [0,null,null,0,null,\"not_sent\",false]"));
+  EXPECT_THAT(text, HasSubstr("\n      [0,1000000,10000000,0,0,200,\"ok\",false,false]"));
+  EXPECT_THAT(text, HasSubstr("\n      [0,null,null,0,0,null,\"not_sent\",false,false]"));
   EXPECT_THAT(text, HasSubstr("\n  \"schema\": \"throttletest/run/1\""));
   EXPECT_TRUE(text.ends_with("}\n"));
   const json doc = json::parse(text);
