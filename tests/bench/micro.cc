@@ -67,7 +67,8 @@ void ParsePressureFile(State& state) {
 }
 
 void ReadAnswer(State& state, std::string_view text) {
-  internal::HttpReader reader;
+  std::vector<char> scratch(16384);
+  internal::HttpReader reader(scratch);
   for (auto _ : state) {
     reader.ExpectAnswer(false);
     std::memcpy(reader.room(), text.data(), text.size());
