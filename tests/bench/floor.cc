@@ -5,7 +5,7 @@
 //   ./floor --port 8080 --size 64 --interval-us 12800 --duration-s 10
 #include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
+#include <sys/timerfd.h>
 
 #include <vector>
 
@@ -14,12 +14,25 @@
 namespace throttletest::bench {
 namespace {
 
-constexpr std::int64_t kDrainNs = 2'000'000'000;
+constexpr int kDrainMs = 2000;
 
-// The kernel lets a wait in epoll end late by a thousandth of its length. A long one is therefore
-// made in two, of which the second is short.
-constexpr std::int64_t kLongWaitNs = 50'000'000;
-constexpr std::int64_t kLastWaitNs = 2'000'000;
+// At an absolute time, which the kernel keeps to the microsecond; the timeout of a wait in epoll
+// may be late by a thousandth of its length. Edge-triggered: it need not be read.
+class Timer {
+ public:
+  explicit Timer(int epoll) : fd_(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)) {
+    epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.ptr = nullptr}};
+    if (fd_ < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd_, &event) != 0) DieOfCall("timerfd");
+  }
+  void Set(std::int64_t instant) const {
+    const itimerspec at{.it_interval = {},
+                        .it_value = {instant / 1'000'000'000, instant % 1'000'000'000}};
+    timerfd_settime(fd_, TFD_TIMER_ABSTIME, &at, nullptr);
+  }
+
+ private:
+  int fd_;
+};
 
 struct Connection {
   int fd;
@@ -29,6 +42,7 @@ struct Connection {
 Outcome Run(const Options& options) {
   const std::string request = RequestText(options);
   const int epoll = epoll_create1(EPOLL_CLOEXEC);
+  const Timer timer(epoll);
   std::vector<Connection> connections(static_cast<std::size_t>(options.connections));
   std::vector<Connection*> idle;
   std::size_t answer_size = 0;
@@ -52,6 +66,8 @@ Outcome Run(const Options& options) {
   const std::int64_t cpu_before = ReadClock(CLOCK_THREAD_CPUTIME_ID);
   const std::int64_t epoch = Now() + 10'000'000;
   std::int64_t due = epoch;
+  std::int64_t armed = due;
+  timer.Set(due);
   std::int64_t now = Now();
   while (outcome.answered < planned) {
     while (sent < planned && due <= now && !idle.empty()) {
@@ -67,14 +83,12 @@ Outcome Run(const Options& options) {
         due = epoch + batch * options.interval_ns();
       }
     }
-    const bool draining = sent == planned || idle.empty();
-    std::int64_t wait = draining ? kDrainNs : std::max<std::int64_t>(due - Now(), 0);
-    if (!draining && wait > kLongWaitNs) wait -= wait / 500 + kLastWaitNs;
-    const timespec timeout{wait / 1'000'000'000, wait % 1'000'000'000};
-    const int ready =
-        epoll_pwait2(epoll, events.data(), static_cast<int>(events.size()), &timeout, nullptr);
-    if (ready == 0 && draining) break;
+    if (due > now && sent < planned && due != armed) timer.Set(armed = due);
+    const int timeout_ms = sent == planned || idle.empty() ? kDrainMs : -1;
+    const int ready = epoll_wait(epoll, events.data(), static_cast<int>(events.size()), timeout_ms);
+    if (ready == 0) break;
     for (int i = 0; i < ready; ++i) {
+      if (events[static_cast<std::size_t>(i)].data.ptr == nullptr) continue;  // the timer
       auto& connection = *static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr);
       const ssize_t n = recv(connection.fd, buffer, sizeof buffer, 0);
       if (n <= 0 || static_cast<std::size_t>(n) > connection.missing) Die("unexpected answer");
@@ -97,7 +111,5 @@ Outcome Run(const Options& options) {
 int main(int argc, char** argv) {
   using namespace throttletest::bench;
   const Options options = ParseOptions(argc, argv);
-  // Wake at the instant, not up to 50 us later.
-  prctl(PR_SET_TIMERSLACK, 1);
   Print("floor", options, Run(options));
 }

@@ -6,13 +6,17 @@
 
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <random>
+#include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cgroup/parse.h"
+#include "client.h"
 #include "limited_cgroup.h"
 #include "load/http_reader.h"
 #include "throttletest/base/error.h"
@@ -63,7 +67,8 @@ void ParsePressureFile(State& state) {
 }
 
 void ReadAnswer(State& state, std::string_view text) {
-  internal::HttpReader reader;
+  std::vector<char> scratch(16384);
+  internal::HttpReader reader(scratch);
   for (auto _ : state) {
     reader.ExpectAnswer(false);
     std::memcpy(reader.room(), text.data(), text.size());
@@ -117,6 +122,26 @@ void Sample(State& state, const Cgroup& cgroup, LimitedCgroup& limited, millisec
   }
 }
 
+// What any thread pays that wakes up this often, beside the same work: the floor of the sampler.
+void WakeUp(State& state, LimitedCgroup& limited, milliseconds interval) {
+  const std::int64_t interval_ns = std::chrono::nanoseconds(interval).count();
+  for (auto _ : state) {
+    limited.StartWork();
+    std::thread sleeper([&] {
+      const std::int64_t start = Now();
+      for (std::int64_t next = start; next < start + 2'000'000'000; next += interval_ns) {
+        const timespec until{next / 1'000'000'000, next % 1'000'000'000};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+      }
+      const auto wall = static_cast<double>(Now() - start);
+      state.counters["percent"] =
+          static_cast<double>(ReadClock(CLOCK_THREAD_CPUTIME_ID)) / wall * 100;
+    });
+    sleeper.join();
+    limited.StopWork();
+  }
+}
+
 // A leaf two levels below the root with every file that is read. A lower bound of what v2 costs:
 // the text of a plain file is there, that of a control file is made for each read.
 void FillPlainV2(const FakeV2& fake) {
@@ -153,13 +178,18 @@ void RegisterReads(const std::string& name, const Cgroup& cgroup) {
                                [&cgroup](State& state) { ReadQuick(state, cgroup); });
 }
 
+void RegisterTimed(const std::string& name, std::function<void(State&)> run) {
+  benchmark::RegisterBenchmark(name.c_str(), std::move(run))->Iterations(1)->UseRealTime();
+}
+
 void RegisterSampler(const Cgroup& cgroup, LimitedCgroup& limited) {
   for (const milliseconds interval : {milliseconds(10), milliseconds(1)}) {
-    benchmark::RegisterBenchmark(
-        ("sampler/every " + std::to_string(interval.count()) + " ms").c_str(),
-        [&cgroup, &limited, interval](State& state) { Sample(state, cgroup, limited, interval); })
-        ->Iterations(1)
-        ->UseRealTime();
+    const std::string every = "every " + std::to_string(interval.count()) + " ms";
+    RegisterTimed("sampler/" + every, [&cgroup, &limited, interval](State& state) {
+      Sample(state, cgroup, limited, interval);
+    });
+    RegisterTimed("sampler/waking up alone, " + every,
+                  [&limited, interval](State& state) { WakeUp(state, limited, interval); });
   }
 }
 

@@ -72,6 +72,14 @@ def verdict_lines(verdicts):
     return ["", "Targets, from the medians of this run:", "", *table(["line", "figure", "verdict"], rows)]
 
 
+def other_work_line(cpus):
+    if not cpus:
+        return "No runs with load."
+    disturbed = sum(value > load_sections.QUIET for value in cpus)
+    return (f"Beside {disturbed} of {len(cpus)} runs with load other work used more than {load_sections.QUIET} "
+            f"CPUs, at most {max(cpus):.2f}.")
+
+
 def measure(bench, wanted, build):
     head = {"time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "machine": machine(), "versions": contenders.versions(), "rounds": bench.rounds,
@@ -85,9 +93,7 @@ def measure(bench, wanted, build):
     for name in wanted:
         title, *rows = SECTIONS[name](bench)
         page.add("", f"{title}:", "", *rows)
-    other = bench.figures.largest("other_cpus")
-    page.add("", f"Other work used up to {other:.2f} CPUs during the runs with load."
-             + (" Figures of such a run are not to be trusted." if other > load_sections.QUIET else ""))
+    page.add("", other_work_line(bench.figures.everywhere("other_cpus")))
     verdicts = targets.judge(bench.figures)
     page.add(*verdict_lines(verdicts))
     (build / "bench.md").write_text("\n".join(page.lines) + "\n", encoding="utf-8")

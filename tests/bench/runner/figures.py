@@ -26,10 +26,9 @@ class Figures:
                     self.rounds(section, pattern, other, name))
         return [mine / theirs for mine, theirs in pairs]
 
-    def largest(self, name):
-        """Over all sections, patterns and contenders. Absent: 0."""
-        return max((value for key, values in self._values.items() if key[3] == name for value in values),
-                   default=0)
+    def everywhere(self, name):
+        """The values of all sections, patterns and contenders."""
+        return [value for key, values in self._values.items() if key[3] == name for value in values]
 
     def text(self, *key, digits=1):
         return spread_text(self.rounds(*key), digits)
