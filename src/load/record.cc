@@ -114,6 +114,23 @@ double LoadResult::error_ratio() const {
   return static_cast<double>(failed + timed_out) / static_cast<double>(tried);
 }
 
+std::optional<LoadResult::Throughput> LoadResult::throughput() const {
+  if (records.empty()) return std::nullopt;
+  const std::int64_t first = records.front().intended_ns;
+  const std::int64_t last = records.back().intended_ns;
+  if (last == first) return std::nullopt;
+  std::int64_t offered = 0;
+  std::int64_t answered = 0;
+  for (const RequestRecord& r : records) {
+    if (r.intended_ns == last) break;
+    ++offered;
+    if (r.fate == RequestFate::kOk && r.done_ns <= last) ++answered;
+  }
+  const double seconds = static_cast<double>(last - first) / 1e9;
+  return Throughput{.offered = static_cast<double>(offered) / seconds,
+                    .answered = static_cast<double>(answered) / seconds};
+}
+
 std::vector<Latency> LoadResult::BatchOrderMedians() const {
   std::vector<std::vector<Latency>> by_order;  // [k] holds the k-th fastest of every whole batch
   const RequestRecord* const end = records.data() + records.size();

@@ -103,9 +103,22 @@ std::string PeriodsText(const Measurement& m, const JudgedQuota& quota) {
   return text;
 }
 
+// A service that answers less than it is asked gets slower for as long as the load lasts.
+std::string Overload(const LoadResult& load) {
+  const auto throughput = load.throughput();
+  if (!throughput || !throughput->overloaded()) return "";
+  const LatencySamples lags = load.StartLags();
+  return fmt::format(
+      "Overload: {:.1f} requests/s were offered and {:.1f} answered meanwhile; the requests were "
+      "sent on time (start lag P99 {}).",
+      throughput->offered, throughput->answered,
+      lags.empty() ? "not known" : ToString(lags.At(Percentile(99))));
+}
+
 std::string ExplainLatency(const Measurement& m, const MissedBudget& missed) {
   const CgroupDelta& d = m.cgroup;
   std::string text = Failures(m.load);
+  AddSentence(text, Overload(m.load));
   const std::optional<JudgedQuota> quota = FindJudgedQuota(m);
   if (!quota) {
     AddSentence(text, "No CPU quota is in force: look elsewhere for the cause.");

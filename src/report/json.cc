@@ -158,6 +158,14 @@ Json LoadJson(const Measurement& m, Absences& absences) {
   } else {
     f.SetAbsent("error_ratio", "no request was sent");
   }
+  std::optional<double> offered;
+  std::optional<double> answered;
+  if (const auto throughput = load.throughput()) {
+    offered = throughput->offered;
+    answered = throughput->answered;
+  }
+  f.Set("offered_per_second", offered, "all requests were meant to start at once");
+  f.Set("answered_per_second", answered, "all requests were meant to start at once");
   f.Set("failure_reasons", Json(load.failure_reasons));
   f.Set("warm_up_failed", m.warm_up_failed);
   f.Set("engine_cpu_ns", load.engine_cpu.count());

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,17 @@ struct LoadResult {
   // (failed + timed_out) / (planned - not_sent). Absent: NaN-free 0 when nothing was sent; check
   // sent.
   double error_ratio() const;
+
+  // Whether the service kept up: of the requests meant to start before the last instant of the
+  // schedule, how many there were and how many were answered by then. Units: per second.
+  struct Throughput {
+    double offered = 0;
+    double answered = 0;
+    // More than a tenth behind: the rest was queueing, and a longer run would be slower still.
+    bool overloaded() const { return answered < 0.9 * offered; }
+  };
+  // Absent: all requests have the same intended start.
+  std::optional<Throughput> throughput() const;
 
   // For k = 1..batch size: the median (nearest rank, P50) over batches of the k-th fastest response
   // in its batch; a failed or timed-out one is the slowest.

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -57,6 +58,54 @@ TEST(OpenLoop, C123AFreezeIsSeenByEveryRequestMeantForIt) {
   EXPECT_GE(responses.At(Percentile(75)), Latency(480ms));
   EXPECT_GE(responses.At(Percentile(99)), Latency(960ms));
   EXPECT_LT(responses.At(Percentile(40)), responses.At(Percentile(75)));
+}
+
+// The published figures in full: frozen from 2 s to 7 s of 10 s.
+TEST(OpenLoop, C123AFreezeOfFiveSecondsGivesThePublishedFigures) {
+  std::atomic<steady_clock::time_point> begin{steady_clock::time_point::max()};
+  const ScriptServer server([&](Peer& peer) {
+    while (peer.ReadRequest()) {
+      auto unset = steady_clock::time_point::max();
+      begin.compare_exchange_strong(unset, steady_clock::now());
+      const auto into = steady_clock::now() - begin.load();
+      peer.Wait(into >= 1999ms && into < 7000ms ? 7000ms - into : 1ms);
+      if (!peer.Send(kEmptyAnswer)) return;
+    }
+  });
+  LoadEngine engine({.port = server.port()}, Get("/"), {});
+  const LoadResult result = engine.Run(ConstantRate(100_rps).For(10s).measured());
+  EXPECT_EQ(result.ok, 1000);
+  const auto seconds = [&](double percent) {
+    const auto ns = result.ResponseTimes().At(Percentile(percent)).value();
+    return std::chrono::duration<double>(ns).count();
+  };
+  EXPECT_LT(seconds(50), 0.005);
+  EXPECT_NEAR(seconds(75), 2.5, 0.02 * 2.5);
+  EXPECT_NEAR(seconds(99), 4.9, 0.02 * 4.9);
+  EXPECT_LT(result.StartLags().At(Percentile(99)), Latency(100ms));
+}
+
+TEST(OpenLoop, TwiceTheCapacityIsOverloadAndNotStartLag) {
+  std::mutex one_at_a_time;
+  const ScriptServer server([&](Peer& peer) {
+    while (peer.ReadRequest()) {
+      {
+        const std::lock_guard lock(one_at_a_time);
+        peer.Wait(20ms);
+      }
+      if (!peer.Send(kEmptyAnswer)) return;
+    }
+  });
+  LoadEngine engine({.port = server.port()}, Get("/"), {});
+  const LoadResult result = engine.Run(ConstantRate(100_rps).For(4s).measured());
+  EXPECT_EQ(result.ok, 400);
+  const auto throughput = result.throughput();
+  ASSERT_TRUE(throughput.has_value());
+  EXPECT_TRUE(throughput->overloaded());
+  EXPECT_NEAR(throughput->offered, 100, 1);
+  EXPECT_NEAR(throughput->answered, 50, 5);
+  EXPECT_LT(result.StartLags().At(Percentile(99)), Latency(100ms));
+  EXPECT_GT(result.ServiceTimes().At(Percentile(99)), Latency(3s));
 }
 
 TEST(OpenLoop, C125TimeoutsRankAsTheSlowest) {

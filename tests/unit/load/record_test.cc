@@ -49,6 +49,25 @@ LoadResult Result(std::vector<RequestRecord> records) {
 
 Latency L(std::int64_t ms) { return Latency(std::chrono::milliseconds(ms)); }
 
+TEST(Records, TellWhatWasAnsweredWhileRequestsCame) {
+  std::vector<RequestRecord> records;
+  for (int i = 0; i < 11; ++i) {
+    RequestRecord r = Ok(0);
+    r.intended_ns = r.sent_ns = i * 100 * kMs;
+    r.done_ns = (2 * i + 1) * 100 * kMs;  // half as fast as they come
+    records.push_back(r);
+  }
+  const auto slow = Result(records).throughput();
+  ASSERT_TRUE(slow.has_value());
+  EXPECT_DOUBLE_EQ(slow->offered, 10);
+  EXPECT_DOUBLE_EQ(slow->answered, 5);
+  EXPECT_TRUE(slow->overloaded());
+  for (RequestRecord& r : records) r.done_ns = r.intended_ns + 99 * kMs;
+  EXPECT_FALSE(Result(records).throughput()->overloaded());
+  EXPECT_FALSE(Result({Ok(1), Ok(2)}).throughput().has_value()) << "one instant has no rate";
+  EXPECT_FALSE(Result({}).throughput().has_value());
+}
+
 TEST(Records, KnowTheSpreadOfABatch) {
   const auto sent = [](std::int64_t ms, std::uint32_t batch) {
     RequestRecord r = Ok(100, batch);

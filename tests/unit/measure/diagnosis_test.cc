@@ -35,6 +35,15 @@ MeasurementBuilder ThrottledBursts(std::size_t slow) {
   return b;
 }
 
+TEST(Diagnosis, CallsItOverloadWhenLessIsAnsweredThanOffered) {
+  MeasurementBuilder b;
+  b.NoQuota().Batches(1, 101).Wall(101s);
+  for (std::size_t i = 0; i < 101; ++i) b.Respond(i, static_cast<int>(i + 1) * 1s);
+  EXPECT_THAT(ExplainP99(2s, b.Build()),
+              HasSubstr("Overload: 1.0 requests/s were offered and 0.5 answered meanwhile"));
+  EXPECT_THAT(ExplainP99(150ms, ThrottledBursts(75).Build()), Not(HasSubstr("Overload")));
+}
+
 TEST(Diagnosis, TellsCauseAndRemedyOfASlowBurst) {
   EXPECT_EQ(ExplainP99(150ms, ThrottledBursts(75).Build()),
             "P99 285.4 ms is not below 150 ms (nearest rank, 480 requests), 90.3 % over the bound. "
