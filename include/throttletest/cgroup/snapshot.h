@@ -50,9 +50,9 @@ struct CpuLevel {
 // Memory figures of the leaf cgroup; the limits are the smallest of the leaf and its ancestors.
 // Units: bytes and event counts.
 struct MemoryCounters {
-  std::optional<std::int64_t> peak = {};     // v2 memory.peak (5.19+), v1 memory.max_usage_in_bytes
-  std::optional<ByteSize> limit = {};        // Unlimited() when there is none; v2 memory.max
-  std::string limit_path;                    // the level that sets `limit`; empty when unlimited
+  std::optional<std::int64_t> peak = {};  // v2 memory.peak (5.19+), v1 memory.max_usage_in_bytes
+  std::optional<ByteSize> limit = {};     // Unlimited() when there is none; v2 memory.max
+  std::string limit_path;                 // the level that sets `limit`; empty when unlimited
   // Memory plus swap at that level. Absent: swap is not accounted on this machine.
   // Source: v1 memory.memsw.limit_in_bytes, v2 memory.max + memory.swap.max.
   std::optional<ByteSize> swap_limit = {};

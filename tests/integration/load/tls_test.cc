@@ -77,7 +77,8 @@ TEST_F(EngineTls, ACertificateOfTheGivenCaIsBelieved) {
   const ScriptServer server(Serve(ca.Issue({"127.0.0.1"})));
   const LoadResult result = Drive(server, {.ca_file = Ca(ca)}, Schedule(8, 10, 1s, 300ms));
   EXPECT_EQ(result.ok, 24);
-  EXPECT_LE(server.accepted(), 16);
+  // Kept alive, although a slow handshake leads to spare ones: 24 would be one for each request.
+  EXPECT_LT(server.accepted(), 24);
 }
 
 TEST_F(EngineTls, ASelfSignedCertificateIsItsOwnCa) {
