@@ -118,7 +118,6 @@ MemoryFiles::MemoryFiles(std::vector<OpenLevel> chain, CgroupVersion version)
     : version_(version), chain_(std::move(chain)) {
   const bool v2 = version == CgroupVersion::kV2;
   const OpenLevel& leaf = chain_.front();
-  current_ = OpenFile(leaf, v2 ? "memory.current" : "memory.usage_in_bytes");
   peak_ = OpenFile(leaf, v2 ? "memory.peak" : "memory.max_usage_in_bytes");
   events_ = OpenFile(leaf, v2 ? "memory.events" : "memory.oom_control");
   for (const OpenLevel& level : chain_) {
@@ -153,7 +152,6 @@ void MemoryFiles::ReadLimits(std::string& buffer, MemoryCounters& counters) cons
 
 MemoryCounters MemoryFiles::Read(std::string& buffer) const {
   MemoryCounters counters;
-  if (current_.is_open()) counters.current = ParseCount(current_.Read(buffer), current_.path());
   if (peak_.is_open()) counters.peak = ParseCount(peak_.Read(buffer), peak_.path());
   if (events_.is_open()) {
     counters.oom_kills = ParseFlatKey(events_.Read(buffer), events_.path(), "oom_kill");

@@ -72,7 +72,6 @@ class MemoryFiles {
 
   CgroupVersion version_;
   std::vector<OpenLevel> chain_;
-  ControlFile current_;
   ControlFile peak_;
   ControlFile events_;
   std::vector<Limit> limits_;

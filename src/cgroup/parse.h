@@ -44,7 +44,7 @@ std::chrono::microseconds ParseCfsPeriod(std::string_view text, std::string_view
 // One time in us, as in cpu.max.burst. Errors: kParse, also for negatives.
 std::chrono::microseconds ParseMicroseconds(std::string_view text, std::string_view file);
 
-// One counter >= 0, as in memory.current. Errors: kParse.
+// One counter >= 0, as in memory.peak. Errors: kParse.
 std::int64_t ParseCount(std::string_view text, std::string_view file);
 
 // memory.max, memory.limit_in_bytes and the like: bytes, or "max"; values at the top of the range

@@ -55,6 +55,11 @@ std::int64_t Dispatcher::NextWake() const {
   return std::min(wake, deadlines_.Next());
 }
 
+std::int64_t Dispatcher::NextWatch() const {
+  const std::int64_t wake = NextWake();
+  return wake == pacer_->start_ns() && wake != kNever ? wake - pacer_->watch_ns() : wake;
+}
+
 // Returns how many of it were released.
 std::int64_t Dispatcher::ReleaseBatch() {
   std::int64_t released = 0;

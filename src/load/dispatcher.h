@@ -40,6 +40,9 @@ class Dispatcher : private ChannelEvents {
   void OnTime();
   // When OnTime() must be called next, at the latest. Absent: kNever when Done().
   std::int64_t NextWake() const;
+  // From when on it is better to look at the clock all the time than to sleep until NextWake().
+  // Never after it, and the same when sleeping will do.
+  std::int64_t NextWatch() const;
   // True when every request of the schedule has met its fate.
   bool Done() const { return pacer_->finished() && in_flight_ == 0; }
   // Sends nothing further and gives up what is under way.

@@ -167,10 +167,14 @@ void LoadEngine::State::RunOnThisThread(const Schedule& schedule, const std::sto
       break;
     }
     bool called = false;
-    if (const std::int64_t next = dispatcher.NextWake(); next > dispatcher.seen_ns()) {
-      // There is no spinning up to the instant: what is late on an idle virtual CPU is the wake-up
-      // of the service's side, and next to a busy service it would take the CPU from the service.
-      called = poller.RunOne(clock.At(std::min(next, progress_at_ns)));
+    const std::int64_t next = dispatcher.NextWake();
+    const std::int64_t watch = dispatcher.NextWatch();
+    if (watch > dispatcher.seen_ns()) {
+      called = poller.RunOne(clock.At(std::min(watch, progress_at_ns)));
+    } else if (next > dispatcher.seen_ns()) {
+      // Half a millisecond at most, so that the service does not miss the CPU.
+      while (!(called = poller.PollOne()) && clock.Now() < next) {
+      }
     } else {
       // Catching up: the answers that are already here come before the requests still due.
       for (int i = 0; i < kAnswersPerTurn && poller.PollOne(); ++i) {

@@ -7,13 +7,17 @@ namespace {
 
 constexpr std::int64_t kLongestPreparation = 200'000'000;
 constexpr std::int64_t kShortestGap = 4'000'000;
+constexpr std::int64_t kWatch = 500'000;
+constexpr std::int64_t kShortestWatchedGap = 100'000'000;
 
 }  // namespace
 
 Pacer::Pacer(const std::vector<RequestRecord>& records, std::int64_t lead_ns) : records_(records) {
   Load(0);
   // The lead before the zero is there in any case, and all of it may be needed for a large batch.
-  if (!finished()) prepare_ns_ = std::min(prepare_ns_, start_ns_ - lead_ns);
+  if (finished()) return;
+  prepare_ns_ = std::min(prepare_ns_, start_ns_ - lead_ns);
+  watch_ns_ = start_ns_ + lead_ns >= kShortestWatchedGap ? kWatch : 0;
 }
 
 void Pacer::Advance() {
@@ -25,6 +29,7 @@ void Pacer::Advance() {
 void Pacer::Load(std::int64_t before_ns) {
   size_ = 0;
   start_ns_ = prepare_ns_ = kNever;
+  watch_ns_ = 0;
   const auto count = static_cast<std::int64_t>(records_.size());
   if (first_request_ >= count) return;
   const RequestRecord* const first = records_.data() + first_request_;
@@ -32,6 +37,7 @@ void Pacer::Load(std::int64_t before_ns) {
   }
   start_ns_ = first->intended_ns;
   const std::int64_t gap = start_ns_ - before_ns;
+  watch_ns_ = gap >= kShortestWatchedGap ? kWatch : 0;
   prepare_ns_ = gap < kShortestGap ? before_ns : start_ns_ - std::min(gap / 2, kLongestPreparation);
 }
 

@@ -50,7 +50,6 @@ struct CpuLevel {
 // Memory figures of the leaf cgroup; the limits are the smallest of the leaf and its ancestors.
 // Units: bytes and event counts.
 struct MemoryCounters {
-  std::optional<std::int64_t> current = {};  // v2 memory.current, v1 memory.usage_in_bytes
   std::optional<std::int64_t> peak = {};     // v2 memory.peak (5.19+), v1 memory.max_usage_in_bytes
   std::optional<ByteSize> limit = {};        // Unlimited() when there is none; v2 memory.max
   std::string limit_path;                    // the level that sets `limit`; empty when unlimited

@@ -22,8 +22,9 @@ enum class RequestFate : std::uint8_t {
 // One request. Units: ns from LoadResult::epoch. At most 64 bytes: ten million fit in memory.
 struct RequestRecord {
   std::int64_t intended_ns = 0;
-  // When the last of its bytes was handed to the kernel; the first time, when it was sent again.
-  // Absent: -1, not (wholly) written: not sent, refused, or timed out for want of a connection.
+  // Right before its bytes were handed to the kernel; when they did not fit at once, when the last
+  // of them had been. The first time, when it was sent again. Absent: -1, not (wholly) written: not
+  // sent, refused, or timed out for want of a connection.
   std::int64_t sent_ns = -1;
   // When the answer was complete or the request failed or timed out. Absent: -1, not sent.
   std::int64_t done_ns = -1;

@@ -222,6 +222,17 @@ TEST(Dispatch, AnInterruptionGivesEveryRequestItsFate) {
               ElementsAre(Pair("given up: interrupted", 6), Pair("interrupted", 14)));
 }
 
+TEST(Dispatch, WatchesTheClockOnlyBeforeABatch) {
+  Simulation s(Takes(1 * kMs), Get("/").Timeout(300ms));
+  s.Begin(Batches(1).Every(1s).For(2s).measured());
+  EXPECT_EQ(s.dispatcher.NextWatch(), s.dispatcher.NextWake()) << "a connection is to be opened";
+  s.service.RunUntil(s.dispatcher, -100 * kMs);
+  EXPECT_EQ(s.dispatcher.NextWake(), 0);
+  EXPECT_EQ(s.dispatcher.NextWatch(), -500'000);
+  s.service.RunUntil(s.dispatcher, 100 * kMs);
+  EXPECT_EQ(s.dispatcher.NextWatch(), 300 * kMs) << "a timeout can wait for the wake-up";
+}
+
 TEST(Dispatch, WakesAreFew) {
   Simulation s(Takes(1 * kMs));
   s.Run(Batches(8).Every(1s).For(20s).measured());

@@ -47,6 +47,19 @@ TEST(Pacer, PreparesLaterBatchesInTheGapBefore) {
   EXPECT_EQ(hundred.prepare_ns(), 5 * kMs);
 }
 
+TEST(Pacer, WatchesForBatchesThatAreFarApart) {
+  const auto records = RecordsOf(Schedule({{0ms, 1}, {99ms, 1}, {199ms, 1}}));
+  Pacer pacer(records, 200 * kMs);
+  EXPECT_EQ(pacer.watch_ns(), 500'000) << "the lead is a gap, too";
+  pacer.Advance();
+  EXPECT_EQ(pacer.watch_ns(), 0);
+  pacer.Advance();
+  EXPECT_EQ(pacer.watch_ns(), 500'000);
+  pacer.Advance();
+  EXPECT_EQ(pacer.watch_ns(), 0);
+  EXPECT_EQ(Pacer(records, 0).watch_ns(), 0);
+}
+
 TEST(Pacer, PreparesCloseBatchesAtOnce) {
   const auto pacer_records = RecordsOf(Schedule(1, 1000, 1s, 3s));
   Pacer pacer(pacer_records, 0);
