@@ -142,7 +142,7 @@ TEST(Poller, WaitsUntilTheInstantAndNotLonger) {
   for (int i = 0; i < 3; ++i) {
     const auto until = steady_clock::now() + 20ms;
     while (steady_clock::now() < until) EXPECT_FALSE(poller.RunOne(until));
-    EXPECT_LT(steady_clock::now(), until + 500ms);
+    EXPECT_LT(steady_clock::now(), until + 5s);
   }
 }
 
@@ -179,7 +179,7 @@ TEST(Poller, TheInstantMayMoveForwardAndBack) {
   waker.join();
   wait_until(begin + 60ms);
   wait_until(begin + 80ms);
-  EXPECT_LT(steady_clock::now(), begin + 1s);
+  EXPECT_LT(steady_clock::now(), begin + 5s);
 }
 
 TEST(Poller, AgainAtCallsWhenTheTimeHasComeInOrder) {
