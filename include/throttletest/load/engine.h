@@ -27,7 +27,7 @@ struct LoadEngineOptions {
   std::function<void(std::int64_t done, std::int64_t planned)> progress = {};
 };
 
-// An open-loop client of HTTP/1.1 or of a Transport: one thread, epoll through Boost.Asio,
+// An open-loop client of HTTP/1.1 or of a Transport: one thread, an epoll set of its own,
 // connections opened ahead of each batch and kept alive. Nothing a response does can move an
 // intended start. Move-only; not thread-safe; the thread runs only inside Run().
 class LoadEngine {
