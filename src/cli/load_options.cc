@@ -117,7 +117,11 @@ void Complete(Request& request, const LoadText& text) {
 }
 
 std::vector<WeightedRequest> ReadRequests(const LoadText& text) {
-  if (text.gets.empty() == text.post.empty()) RefuseOption("give --get TARGET or --post TARGET");
+  if (!text.gets.empty() && !text.post.empty()) {
+    RefuseOption(fmt::format("give --get or --post, not both: \"{}\" and \"{}\"", text.gets.front(),
+                             text.post));
+  }
+  if (text.gets.empty() && text.post.empty()) RefuseOption("give --get TARGET or --post TARGET");
   if (!text.body.empty() && text.post.empty()) RefuseOption("--body goes with --post");
   std::vector<WeightedRequest> mix;
   for (const std::string& get : text.gets) mix.push_back(ReadGet(get));
@@ -161,6 +165,9 @@ void DeclareLoadOptions(CLI::App& app, LoadText& text) {
 
 void ReadEndpoint(const LoadText& text, MeasureOptions& options) {
   options.unix_path = text.unix_path;
+  if (text.tls_insecure && !(text.tls_ca.empty() && text.tls_name.empty())) {
+    RefuseOption("--tls-insecure checks nothing: leave out --tls-ca and --tls-name, or it");
+  }
   if (text.tls) {
     options.tls = TlsOptions{
         .ca_file = text.tls_ca, .server_name = text.tls_name, .verify = !text.tls_insecure};

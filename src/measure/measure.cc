@@ -176,13 +176,7 @@ class Runner {
 
 }  // namespace
 
-Measurement MeasureService(Service& service, const LoadPlan& plan, const Request& request,
-                           const MeasureOptions& options) {
-  return MeasureService(service, Traffic(plan, request), options);
-}
-
-Measurement MeasureService(Service& service, const Traffic& traffic,
-                           const MeasureOptions& options) {
+void Validate(const MeasureOptions& options) {
   if (options.retries < 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("retries {} is not possible: it must be 0 or more", options.retries));
@@ -192,6 +186,19 @@ Measurement MeasureService(Service& service, const Traffic& traffic,
                 fmt::format("timeline sample interval {} is not possible: it must be above 0",
                             ToString(options.sample_interval)));
   }
+  // No connection is opened before it runs, so any port will do.
+  const LoadEngine engine({.port = 1, .unix_path = options.unix_path, .tls = options.tls}, Get("/"),
+                          {});
+}
+
+Measurement MeasureService(Service& service, const LoadPlan& plan, const Request& request,
+                           const MeasureOptions& options) {
+  return MeasureService(service, Traffic(plan, request), options);
+}
+
+Measurement MeasureService(Service& service, const Traffic& traffic,
+                           const MeasureOptions& options) {
+  Validate(options);
   Runner runner(service, traffic, options);
   std::vector<std::string> earlier;
   for (int attempt = 1;; ++attempt) {

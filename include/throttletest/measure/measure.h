@@ -40,6 +40,10 @@ struct MeasureOptions {
   std::stop_token stop = {};
 };
 
+// Throws kInvalidArgument unless a measurement can be made with these, whatever the service: so
+// that none has to be started first. Reads the files that `tls` names.
+void Validate(const MeasureOptions& options);
+
 // Measures a running service. The result says in `validity` whether it may be trusted; a Budget on
 // an untrusted one is inconclusive. Once the window is open, a service that ends and a
 // stop request end the load early and give an untrusted result with what was measured so far.
