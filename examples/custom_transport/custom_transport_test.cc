@@ -2,6 +2,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <throttletest/throttletest.h>
 #include <unistd.h>
 
@@ -22,6 +23,9 @@ class EchoClient {
     socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int on = 1;
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    // A frozen service must not keep the thread, and the test with it.
+    const timeval patience{.tv_sec = 10, .tv_usec = 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -40,7 +44,8 @@ class EchoClient {
     while (!answer.ends_with('\n')) {
       char buffer[256];
       const ssize_t got = ::recv(socket_, buffer, sizeof(buffer), 0);
-      if (got <= 0) return {.ok = false, .reason = "connection closed"};
+      if (got <= 0)
+        return {.ok = false, .reason = got == 0 ? "connection closed" : std::strerror(errno)};
       answer.append(buffer, static_cast<std::size_t>(got));
     }
     if (answer != line) return {.ok = false, .reason = "another line came back"};

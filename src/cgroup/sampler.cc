@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/thread_cpu_time.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
 
@@ -17,16 +18,6 @@ namespace throttletest {
 
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
-
-namespace {
-
-nanoseconds ThreadCpuTime() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::chrono::seconds(now.tv_sec) + nanoseconds(now.tv_nsec);
-}
-
-}  // namespace
 
 struct TimelineSampler::State {
   State(const Cgroup& watched, nanoseconds every) : cgroup(watched) {
@@ -83,7 +74,7 @@ void TimelineSampler::State::Run() {
     const bool last = StopsBefore(next);
     more = Sample() && !last;
   }
-  timeline.own_cpu = ThreadCpuTime();
+  timeline.own_cpu = internal::ThreadCpuTime();
 }
 
 TimelineSampler::TimelineSampler(const Cgroup& cgroup, nanoseconds interval) {

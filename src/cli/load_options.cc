@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
 #include <string_view>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "cli/option_values.h"
 
@@ -25,15 +24,15 @@ std::vector<std::string> Split(const std::string& text, char separator) {
   }
 }
 
-std::uint64_t ReadSeed(const LoadText& text) {
-  if (text.seed.empty()) return 1;
-  std::uint64_t seed = 0;
-  const char* const end = text.seed.data() + text.seed.size();
-  const auto [rest, error] = std::from_chars(text.seed.data(), end, seed);
-  if (error != std::errc() || rest != end) {
-    RefuseOption(fmt::format("--seed \"{}\" is not a whole number of 0 or more", text.seed));
-  }
-  return seed;
+std::uint64_t ReadSeed(const std::string& text) {
+  if (text.empty()) return 1;
+  const auto seed = internal::ParseInteger<std::uint64_t>(text);
+  if (!seed) RefuseOption(fmt::format("--seed \"{}\" is not a whole number of 0 or more", text));
+  return *seed;
+}
+
+Rate ReadRate(const char* option, const std::string& text) {
+  return Rate(NumberOption(option, text));
 }
 
 LoadPlan ReadRamp(const std::string& text) {
@@ -41,7 +40,9 @@ LoadPlan ReadRamp(const std::string& text) {
   if (ends.size() != 2) {
     RefuseOption(fmt::format("--ramp \"{}\" is not FROM:TO, as in 10:200", text));
   }
-  return Ramp(Rate(NumberOption("--ramp", ends[0])), Rate(NumberOption("--ramp", ends[1])));
+  const Rate from = ReadRate("--ramp", ends[0]);
+  const Rate to = ReadRate("--ramp", ends[1]);
+  return Named("--ramp", text, [&](const std::string&) { return Ramp(from, to); });
 }
 
 LoadPlan ReadSteps(const std::string& text) {
@@ -52,9 +53,9 @@ LoadPlan ReadSteps(const std::string& text) {
       RefuseOption(
           fmt::format("--steps \"{}\" is not RATE:DURATION,..., as in 50:10s,100:10s", text));
     }
-    steps.push_back({Rate(NumberOption("--steps", step[0])), DurationOption("--steps", step[1])});
+    steps.push_back({ReadRate("--steps", step[0]), DurationOption("--steps", step[1])});
   }
-  return Steps(steps);
+  return Named("--steps", text, [&](const std::string&) { return Steps(steps); });
 }
 
 void RequireOnePattern(const LoadText& text) {
@@ -72,20 +73,28 @@ void RequireOnePattern(const LoadText& text) {
   }
 }
 
-LoadPlan ReadArrivals(const LoadText& text) {
-  if (!text.steps.empty()) return Named("--steps", text.steps, ReadSteps);
-  const auto duration =
-      DurationOption("--duration", text.duration.empty() ? kDefaultDuration : text.duration);
+// One phase, without its duration.
+LoadPlan ReadPattern(const LoadText& text) {
   if (text.batch) {
-    return Batches(*text.batch)
-        .Every(DurationOption("--every", text.every.empty() ? "1s" : text.every))
-        .For(duration);
+    return Named("--batch", std::to_string(*text.batch),
+                 [&](const std::string&) { return Batches(*text.batch); })
+        .Every(DurationOption("--every", text.every.empty() ? "1s" : text.every));
   }
-  if (!text.ramp.empty()) return Named("--ramp", text.ramp, ReadRamp).For(duration);
+  if (!text.ramp.empty()) return ReadRamp(text.ramp);
   if (!text.poisson.empty()) {
-    return Poisson(Rate(NumberOption("--poisson", text.poisson)), ReadSeed(text)).For(duration);
+    const Rate rate = ReadRate("--poisson", text.poisson);
+    const std::uint64_t seed = ReadSeed(text.seed);
+    return Named("--poisson", text.poisson,
+                 [&](const std::string&) { return Poisson(rate, seed); });
   }
-  return ConstantRate(Rate(NumberOption("--rate", text.rate))).For(duration);
+  const Rate rate = ReadRate("--rate", text.rate);
+  return Named("--rate", text.rate, [&](const std::string&) { return ConstantRate(rate); });
+}
+
+LoadPlan ReadArrivals(const LoadText& text) {
+  if (!text.steps.empty()) return ReadSteps(text.steps);
+  return ReadPattern(text).For(
+      DurationOption("--duration", text.duration.empty() ? kDefaultDuration : text.duration));
 }
 
 // "TARGET" or "WEIGHT:TARGET".
@@ -94,12 +103,12 @@ WeightedRequest ReadGet(const std::string& text) {
   if (slash == 0 || slash == std::string::npos || text[slash - 1] != ':') {
     return {Named("--get", text, Get), 1};
   }
-  const std::string weight = text.substr(0, slash - 1);
-  const double number = NumberOption("--get", weight);
-  if (number != static_cast<int>(number)) {
-    RefuseOption(fmt::format("--get \"{}\": weight {} is not a whole number", text, weight));
+  const std::string number = text.substr(0, slash - 1);
+  const auto weight = internal::ParseInteger<int>(number);
+  if (!weight) {
+    RefuseOption(fmt::format("--get \"{}\": weight \"{}\" is not a whole number", text, number));
   }
-  return {Named("--get", text.substr(slash), Get), static_cast<int>(number)};
+  return {Named("--get", text.substr(slash), Get), *weight};
 }
 
 void Complete(Request& request, const LoadText& text) {

@@ -1,12 +1,6 @@
 #include "cli/run_options.h"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstddef>
 
 #include "cli/option_values.h"
 #include "throttletest/base/error.h"
@@ -38,28 +32,6 @@ Limits ReadLimits(const RunText& text) {
   return limits;
 }
 
-// '@' and an abstract name, or a path, as in Endpoint::unix_path; its length is checked elsewhere.
-bool AcceptsConnections(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::size_t length = std::min(path.size(), sizeof(address.sun_path) - 1);
-  std::copy_n(path.begin(), length, address.sun_path);
-  const bool abstract = path.front() == '@';
-  if (abstract) address.sun_path[0] = '\0';
-  const auto size = offsetof(sockaddr_un, sun_path) + length + (abstract ? 0 : 1);
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return false;
-  const bool accepted =
-      ::connect(fd, reinterpret_cast<const sockaddr*>(&address), static_cast<socklen_t>(size)) == 0;
-  ::close(fd);
-  return accepted;
-}
-
-Readiness UnixReady(const std::string& path) {
-  return CallableReady("connection is accepted on " + path,
-                       [path](const ReadinessTarget&) { return AcceptsConnections(path); });
-}
-
 Readiness ReadReadiness(const RunText& text) {
   if (!text.ready_http.empty() && !text.ready_log.empty()) {
     RefuseOption("give --ready-http or --ready-log, not both");
@@ -70,7 +42,7 @@ Readiness ReadReadiness(const RunText& text) {
   if (text.load.tls && !text.ready_http.empty()) {
     RefuseOption("--ready-http speaks plain HTTP: leave it out with --tls, or use --ready-log");
   }
-  Readiness ready = !text.load.unix_path.empty() ? UnixReady(text.load.unix_path)
+  Readiness ready = !text.load.unix_path.empty() ? Named("--unix", text.load.unix_path, UnixReady)
                     : !text.ready_http.empty()   ? HttpReady(text.ready_http)
                     : !text.ready_log.empty()    ? LogLineReady(text.ready_log)
                                                  : TcpReady();

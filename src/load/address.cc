@@ -3,15 +3,16 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
-#include <sys/un.h>
 
-#include <cstddef>
 #include <cstring>
 #include <string>
 
+#include "base/unix_address.h"
+#include "load/tls.h"
 #include "throttletest/base/error.h"
 
-namespace throttletest::internal {
+namespace throttletest {
+namespace internal {
 namespace {
 
 template <typename T>
@@ -20,28 +21,6 @@ SocketAddress Stored(const T& address, std::size_t size = sizeof(T)) {
   std::memcpy(&stored.storage, &address, sizeof(T));
   stored.size = static_cast<socklen_t>(size);
   return stored;
-}
-
-SocketAddress ResolveUnix(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  // A path ends with a zero; an abstract name starts with one instead.
-  if (path.size() >= sizeof(address.sun_path)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("path \"{}\" of the Unix socket has {} bytes, but the kernel takes at "
-                            "most {}: use a shorter folder, or a relative path",
-                            path, path.size(), sizeof(address.sun_path) - 1));
-  }
-  if (path.find('\0') != std::string::npos) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        "path of the Unix socket must not hold a zero byte; write '@' for an abstract name");
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  const std::size_t size = offsetof(sockaddr_un, sun_path) + path.size();
-  if (path.front() != '@') return Stored(address, size + 1);
-  address.sun_path[0] = '\0';
-  return Stored(address, size);
 }
 
 SocketAddress ResolveTcp(const Endpoint& endpoint) {
@@ -73,7 +52,16 @@ SocketAddress ResolveTcp(const Endpoint& endpoint) {
 }  // namespace
 
 SocketAddress Resolve(const Endpoint& endpoint) {
-  return endpoint.unix_path.empty() ? ResolveTcp(endpoint) : ResolveUnix(endpoint.unix_path);
+  if (endpoint.unix_path.empty()) return ResolveTcp(endpoint);
+  const UnixAddress address = ResolveUnix(endpoint.unix_path);
+  return Stored(address.address, address.size);
 }
 
-}  // namespace throttletest::internal
+}  // namespace internal
+
+void Validate(const Endpoint& endpoint) {
+  internal::Resolve(endpoint);
+  if (endpoint.tls) internal::TlsClient client(endpoint);
+}
+
+}  // namespace throttletest

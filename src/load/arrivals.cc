@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "load/bounds.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
 
@@ -92,6 +93,14 @@ std::vector<std::int64_t> RampArrivals(double from, double to, std::int64_t dura
     if (i >= most) RefuseTooMany(duration_ns);
     starts.push_back(start);
   }
+}
+
+std::vector<Schedule::Batch> BatchesAt(const std::vector<std::int64_t>& starts, int size) {
+  std::vector<Schedule::Batch> batches;
+  batches.reserve(starts.size());
+  for (const std::int64_t start : starts)
+    batches.push_back({std::chrono::nanoseconds(start), size});
+  return batches;
 }
 
 }  // namespace throttletest::internal

@@ -5,10 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace throttletest::internal {
+#include "throttletest/load/schedule.h"
 
-// Requests of one schedule. Records of them take some 50 bytes each.
-inline constexpr std::int64_t kMaxRequests = 20'000'000;
+namespace throttletest::internal {
 
 // All return the starts in ns, 0 <= start < duration_ns, in order. Errors: kInvalidArgument for
 // more than `most` of them.
@@ -26,5 +25,8 @@ std::vector<std::int64_t> PoissonArrivals(double rate, std::uint64_t seed, std::
 // are due, the integral of the rate. Units: per second, >= 0, not both 0.
 std::vector<std::int64_t> RampArrivals(double from, double to, std::int64_t duration_ns,
                                        std::int64_t most);
+
+// A batch of `size` requests at each of the starts.
+std::vector<Schedule::Batch> BatchesAt(const std::vector<std::int64_t>& starts, int size);
 
 }  // namespace throttletest::internal

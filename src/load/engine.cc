@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <csignal>
-#include <ctime>
 #include <exception>
 #include <thread>
 #include <utility>
 
+#include "base/thread_cpu_time.h"
 #include "load/call_transport.h"
 #include "load/clock.h"
 #include "load/dispatcher.h"
@@ -23,6 +23,7 @@ namespace throttletest {
 namespace {
 
 using internal::kNever;
+using internal::ThreadCpuTime;
 using std::chrono::steady_clock;
 
 constexpr std::int64_t kProgressInterval = 100'000'000;
@@ -94,12 +95,6 @@ std::unique_ptr<internal::Transport> MakeTransport(internal::Poller& poller,
   exchanges.reserve(requests.size());
   for (const Request& request : requests) exchanges.push_back(ExchangeOf(request, endpoint));
   return std::make_unique<internal::HttpTransport>(poller, endpoint, std::move(exchanges));
-}
-
-std::chrono::nanoseconds ThreadCpuTime() {
-  timespec ts{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-  return std::chrono::seconds(ts.tv_sec) + std::chrono::nanoseconds(ts.tv_nsec);
 }
 
 // Signals go to the program's own threads: a handler must not run in the middle of the schedule.

@@ -8,18 +8,18 @@
 
 #include "base/refuse.h"
 #include "load/arrivals.h"
+#include "load/bounds.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest {
 namespace {
 
+using internal::kMaxInFlight;
 using internal::Refuse;
-
 using std::chrono::nanoseconds;
 
 constexpr int kMaxBatchSize = 10'000;
-constexpr int kMaxInFlight = 60'000;
 constexpr int kDefaultMaxInFlight = 4096;
 constexpr nanoseconds kDefaultWarmUp = std::chrono::seconds(3);
 constexpr double kMaxRate = 1e6;
@@ -68,10 +68,7 @@ std::vector<Schedule::Batch> LoadPlan::Phase::Arrivals(nanoseconds length) const
       starts = internal::RampArrivals(rate, last_rate, length.count(), internal::kMaxRequests);
       break;
   }
-  std::vector<Schedule::Batch> batches;
-  batches.reserve(starts.size());
-  for (const std::int64_t start : starts) batches.push_back({nanoseconds(start), batch_size});
-  return batches;
+  return internal::BatchesAt(starts, batch_size);
 }
 
 std::string LoadPlan::Phase::ToString() const {
@@ -148,12 +145,6 @@ LoadPlan LoadPlan::Then(const LoadPlan& next) const {
 nanoseconds LoadPlan::warm_up_length() const { return warm_up_.value_or(kDefaultWarmUp); }
 
 int LoadPlan::max_in_flight() const { return max_in_flight_.value_or(kDefaultMaxInFlight); }
-
-nanoseconds LoadPlan::duration() const {
-  nanoseconds sum{0};
-  for (const Phase& phase : phases_) sum += phase.duration;
-  return sum;
-}
 
 Schedule LoadPlan::measured() const {
   std::vector<Schedule::Batch> all;

@@ -123,8 +123,9 @@ std::optional<LoadResult::Throughput> LoadResult::throughput() const {
   std::int64_t answered = 0;
   for (const RequestRecord& r : records) {
     if (r.intended_ns == last) break;
+    if (r.fate == RequestFate::kNotSent) continue;
     ++offered;
-    if (r.fate == RequestFate::kOk && r.done_ns <= last) ++answered;
+    if (r.fate != RequestFate::kTimedOut && r.done_ns <= last) ++answered;
   }
   const double seconds = static_cast<double>(last - first) / 1e9;
   return Throughput{.offered = static_cast<double>(offered) / seconds,

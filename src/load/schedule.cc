@@ -7,6 +7,7 @@
 
 #include "base/refuse.h"
 #include "load/arrivals.h"
+#include "load/bounds.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest {
@@ -18,13 +19,9 @@ std::vector<Schedule::Batch> EvenBatches(int batch_size, std::int64_t batches,
                                          std::chrono::nanoseconds per,
                                          std::chrono::nanoseconds duration) {
   if (batch_size < 1) Refuse(fmt::format("batch size {} is out of range: at least 1", batch_size));
-  const std::vector<std::int64_t> starts = internal::EvenArrivals(
-      batches, per.count(), duration.count(), internal::kMaxRequests / batch_size);
-  std::vector<Schedule::Batch> all;
-  all.reserve(starts.size());
-  for (const std::int64_t start : starts)
-    all.push_back({std::chrono::nanoseconds(start), batch_size});
-  return all;
+  return internal::BatchesAt(internal::EvenArrivals(batches, per.count(), duration.count(),
+                                                    internal::kMaxRequests / batch_size),
+                             batch_size);
 }
 
 }  // namespace

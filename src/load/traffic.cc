@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/refuse.h"
+#include "load/bounds.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest {
@@ -15,7 +16,6 @@ using internal::Refuse;
 
 constexpr std::size_t kMaxRequestKinds = 1000;
 constexpr int kMaxWeight = 1000;
-constexpr int kMaxSum = 60'000;
 
 // Deals out the members of a mix so that after any number of them each has had its share to within
 // one.
@@ -102,7 +102,8 @@ bool Traffic::has_warm_up() const {
 
 int Traffic::max_in_flight() const {
   int sum = 0;
-  for (const Stream& s : streams_) sum = std::min(kMaxSum, sum + s.plan.max_in_flight());
+  for (const Stream& s : streams_)
+    sum = std::min(internal::kMaxInFlight, sum + s.plan.max_in_flight());
   return sum;
 }
 

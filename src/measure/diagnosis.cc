@@ -106,13 +106,10 @@ std::string PeriodsText(const Measurement& m, const JudgedQuota& quota) {
 // A service that answers less than it is asked gets slower for as long as the load lasts.
 std::string Overload(const LoadResult& load) {
   const auto throughput = load.throughput();
-  if (!throughput || !throughput->overloaded()) return "";
-  const LatencySamples lags = load.StartLags();
+  if (!throughput || !throughput->overloaded() || load.StartLags().empty()) return "";
   return fmt::format(
-      "Overload: {:.1f} requests/s were offered and {:.1f} answered meanwhile; the requests were "
-      "sent on time (start lag P99 {}).",
-      throughput->offered, throughput->answered,
-      lags.empty() ? "not known" : ToString(lags.At(Percentile(99))));
+      "Overload: {:.1f} requests/s were offered and {:.1f} answered meanwhile (start lag P99 {}).",
+      throughput->offered, throughput->answered, ToString(load.StartLags().At(Percentile(99))));
 }
 
 std::string ExplainLatency(const Measurement& m, const MissedBudget& missed) {

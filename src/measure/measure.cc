@@ -44,6 +44,10 @@ nanoseconds SettleTime(const Snapshot& snapshot) {
   return std::min<nanoseconds>(quota->period, std::chrono::seconds(1));
 }
 
+Endpoint EndpointAt(std::uint16_t port, const MeasureOptions& options) {
+  return {.port = port, .unix_path = options.unix_path, .tls = options.tls};
+}
+
 // One service under one load: owns the engine, so that connections stay open from the warm-up to
 // the last attempt.
 class Runner {
@@ -55,8 +59,7 @@ class Runner {
         measured_(traffic.measured()),
         warm_up_(traffic.warm_up()),
         on_stop_(options.stop, [this] { stop_.request_stop(); }),
-        engine_({.port = service.port(), .unix_path = options.unix_path, .tls = options.tls},
-                traffic.requests(), EngineOptions()) {}
+        engine_(EndpointAt(service.port(), options), traffic.requests(), EngineOptions()) {}
 
   Measurement Run() {
     internal::WindowInputs in = Describe();
@@ -186,9 +189,7 @@ void Validate(const MeasureOptions& options) {
                 fmt::format("timeline sample interval {} is not possible: it must be above 0",
                             ToString(options.sample_interval)));
   }
-  // No connection is opened before it runs, so any port will do.
-  const LoadEngine engine({.port = 1, .unix_path = options.unix_path, .tls = options.tls}, Get("/"),
-                          {});
+  Validate(EndpointAt(1, options));
 }
 
 Measurement MeasureService(Service& service, const LoadPlan& plan, const Request& request,

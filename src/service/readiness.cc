@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/unix_address.h"
 #include "service/probe.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
@@ -62,6 +63,15 @@ Readiness HttpReady(std::string target, int status) {
 
 Readiness TcpReady() {
   return Readiness("TCP connection is accepted and stays open", internal::ProbeTcp);
+}
+
+Readiness UnixReady(std::string path) {
+  const internal::UnixAddress address = internal::ResolveUnix(path);
+  Readiness ready(
+      fmt::format("connection is accepted on {}", path),
+      [address, path](const ReadinessTarget&) { return internal::ProbeUnix(address, path); });
+  ready.looks_at_port_ = false;
+  return ready;
 }
 
 Readiness LogLineReady(std::string text) {

@@ -128,7 +128,9 @@ void RunningService::AwaitReady(const std::stop_token& stop) {
   try {
     WaitReady(Name(), spec_.ready, target, watch, stop);
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::kNotReady || UsesPort(spec_)) throw;
+    if (error.code() != ErrorCode::kNotReady || UsesPort(spec_) || !spec_.ready.looks_at_port()) {
+      throw;
+    }
     throw Error(error.code(),
                 fmt::format("{}\nthe command and environment hold no {{port}}, so the service was "
                             "not told to listen on 127.0.0.1:{}",

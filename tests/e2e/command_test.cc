@@ -143,6 +143,9 @@ TEST_F(Command, RefusesABadPattern) {
   };
   EXPECT_THAT(run({}), HasSubstr("no load: give --batch"));
   EXPECT_THAT(run({"--ramp", "10"}), HasSubstr("--ramp \"10\" is not FROM:TO"));
+  EXPECT_THAT(run({"--ramp", ":5"}), HasSubstr("throttletest: --ramp \"\" is not a number"));
+  EXPECT_THAT(run({"--rate", "0"}), HasSubstr("--rate 0: rate 0 per second is out of range"));
+  EXPECT_THAT(run({"--batch", "0"}), HasSubstr("--batch 0: batch size 0 is out of range"));
   EXPECT_THAT(run({"--ramp", "0:0"}), HasSubstr("from 0 to 0"));
   EXPECT_THAT(run({"--steps", "10:1s,20"}), HasSubstr("is not RATE:DURATION"));
   EXPECT_THAT(run({"--steps", "10:1"}), HasSubstr("no unit"));
@@ -243,7 +246,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"EmptyReadyLog", {"--ready-log", ""}, kBurn, 2, "--ready-log"},
         BadInput{"TwoPatterns", {"--rate", "5"}, kBurn, 2, "only one of --batch, --rate"},
         BadInput{"SeedWithoutPoisson", {"--seed", "5"}, kBurn, 2, "--seed goes with --poisson"},
-        BadInput{"WeightOfNothing", {"--get", "x:/a"}, kBurn, 2, "--get \"x\""},
+        BadInput{
+            "WeightOfNothing", {"--get", "x:/a"}, kBurn, 2, "weight \"x\" is not a whole number"},
         BadInput{"WeightOutOfRange", {"--get", "0:/a"}, kBurn, 2, "weight 0 of GET /a"},
         BadInput{"TargetWithoutSlash", {"--get", "a"}, kBurn, 2, "--get a"},
         BadInput{"TlsOptionWithoutTls", {"--tls-insecure"}, kBurn, 2, "go with --tls"},

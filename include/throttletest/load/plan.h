@@ -60,8 +60,6 @@ class LoadPlan {
   Schedule warm_up() const;
   bool has_warm_up() const { return warm_up_length() > std::chrono::nanoseconds(0); }
   int max_in_flight() const;
-  // Of all phases together, without the warm-up.
-  std::chrono::nanoseconds duration() const;
 
   // "8 requests every 1 s for 20 s after 3 s of warm-up".
   std::string ToString() const;

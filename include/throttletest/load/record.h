@@ -76,8 +76,9 @@ struct LoadResult {
   // sent.
   double error_ratio() const;
 
-  // Whether the service kept up: of the requests meant to start before the last instant of the
-  // schedule, how many there were and how many were answered by then. Units: per second.
+  // Whether the service kept up: of the requests sent that were meant to start before the last
+  // instant of the schedule, how many there were and how many were over by then, be it with an
+  // error. Units: per second.
   struct Throughput {
     double offered = 0;
     double answered = 0;

@@ -89,4 +89,8 @@ struct Endpoint {
   std::string ToString() const;
 };
 
+// Throws kInvalidArgument, quoting the part, unless connections to it could be opened. Reads the
+// files that `tls` names.
+void Validate(const Endpoint& endpoint);
+
 }  // namespace throttletest

@@ -56,7 +56,6 @@ class Traffic {
     std::vector<int> weights;
   };
 
-  Traffic() = default;
   void Add(const LoadPlan& plan, const std::vector<WeightedRequest>& mix);
   Schedule WithKinds(const Schedule& schedule, const Stream& stream) const;
 

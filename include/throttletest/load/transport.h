@@ -52,8 +52,9 @@ using Transport = std::function<void(const TransportCall& call, TransportDone do
 
 // For clients that can only block: `threads` threads of their own call `function`. More requests
 // under way than threads wait for one, and that wait is part of their service time; so choose as
-// many threads as requests can be under way at once. Errors: kInvalidArgument unless 1 <= threads
-// <= 1024.
+// many threads as requests can be under way at once. The threads are joined when the last copy of
+// the transport goes, so `function` must come back even when the service does not answer: give it a
+// timeout. Errors: kInvalidArgument unless 1 <= threads <= 1024.
 Transport Blocking(int threads, std::function<TransportResult(const TransportCall&)> function);
 
 }  // namespace throttletest

@@ -36,6 +36,9 @@ class Readiness {
   // Number of successes in a row that count as ready. Units: >= 1, default 1.
   Readiness Stable(int successes) const;
 
+  // False: the service may have no port at all.
+  bool looks_at_port() const { return looks_at_port_; }
+
   const std::string& description() const { return description_; }
   std::string Try(const ReadinessTarget& target) const;
   std::chrono::nanoseconds timeout() const { return timeout_; }
@@ -48,6 +51,9 @@ class Readiness {
   std::chrono::nanoseconds timeout_ = std::chrono::seconds(60);
   std::chrono::nanoseconds interval_ = std::chrono::milliseconds(50);
   int successes_ = 1;
+  bool looks_at_port_ = true;
+
+  friend Readiness UnixReady(std::string path);
 };
 
 // Ready when a GET of `target` is answered with `status`. An accepted connection that is reset or
@@ -55,6 +61,10 @@ class Readiness {
 Readiness HttpReady(std::string target, int status = 200);
 // Ready when a TCP connection is accepted and still open 20 ms later. Weaker than HttpReady.
 Readiness TcpReady();
+// Ready when a connection to this Unix socket is accepted: a path, or '@' and an abstract name. For
+// a service without a port; see MeasureOptions::unix_path. Errors: kInvalidArgument for a path that
+// the kernel does not take.
+Readiness UnixReady(std::string path);
 // Ready when a line of the log contains `text` and the port accepts a connection.
 Readiness LogLineReady(std::string text);
 // Ready when `ready` returns true; `description` is for messages.

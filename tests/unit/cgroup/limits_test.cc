@@ -32,14 +32,8 @@ TEST(ResolveLimits, LeavesEverythingOpenByDefault) {
   EXPECT_EQ(resolved.cpu.period, 100ms);
 }
 
-TEST(ResolveLimits, C039KeepsFractionsOfCpus) {
-  for (const double cpus : {1.5, 0.5, 2.999}) {
-    EXPECT_DOUBLE_EQ(*Resolve({.cpus = cpus}).cpu.cpus(), cpus);
-  }
-}
-
-TEST(ResolveLimits, C163AndC165NeverRoundALimitToWholeCpus) {
-  for (const double cpus : {0.25, 0.5, 1.25, 1.5}) {
+TEST(ResolveLimits, C039C163C165KeepsFractionsOfCpus) {
+  for (const double cpus : {0.25, 0.5, 1.25, 1.5, 2.999}) {
     EXPECT_DOUBLE_EQ(*Resolve({.cpus = cpus}).cpu.cpus(), cpus);
   }
 }

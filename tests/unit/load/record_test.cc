@@ -64,6 +64,13 @@ TEST(Records, TellWhatWasAnsweredWhileRequestsCame) {
   EXPECT_TRUE(slow->overloaded());
   for (RequestRecord& r : records) r.done_ns = r.intended_ns + 99 * kMs;
   EXPECT_FALSE(Result(records).throughput()->overloaded());
+  // An error at once is no queue, and what was not sent is not the service's.
+  for (RequestRecord& r : records) r.fate = RequestFate::kFailed;
+  EXPECT_FALSE(Result(records).throughput()->overloaded());
+  for (std::size_t i = 0; i < 6; ++i) records[i] = NotSent();
+  EXPECT_FALSE(Result(records).throughput()->overloaded());
+  for (RequestRecord& r : records) r.fate = RequestFate::kTimedOut;
+  EXPECT_TRUE(Result(records).throughput()->overloaded());
   EXPECT_FALSE(Result({Ok(1), Ok(2)}).throughput().has_value()) << "one instant has no rate";
   EXPECT_FALSE(Result({}).throughput().has_value());
 }
