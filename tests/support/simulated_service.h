@@ -16,10 +16,9 @@
 #include "load/clock.h"
 #include "load/dispatcher.h"
 #include "load/fault.h"
+#include "support/milliseconds.h"
 
 namespace throttletest::testing_support {
-
-inline constexpr std::int64_t kMs = 1'000'000;
 
 class SimulatedService : public internal::Transport, public internal::Clock {
  public:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/milliseconds.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest::internal {
@@ -13,9 +14,9 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing_support::kMs;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kMost = 1'000'000;
 
 TEST(EvenArrivals, FallOnTheNearestNanosecond) {

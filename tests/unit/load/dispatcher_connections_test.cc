@@ -7,6 +7,7 @@
 
 #include "load/dispatcher.h"
 #include "load/tally.h"
+#include "support/milliseconds.h"
 #include "support/simulated_service.h"
 #include "throttletest/load/plan.h"
 
@@ -20,8 +21,7 @@ using testing_support::kMs;
 using testing_support::SimulatedService;
 using testing_support::Takes;
 using Fate = SimulatedService::Fate;
-
-Latency L(std::int64_t ms) { return Latency(std::chrono::milliseconds(ms)); }
+using testing_support::L;
 
 const Fault kClosed{.reason = "connection closed without an answer", .closed = true};
 

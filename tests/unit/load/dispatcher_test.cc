@@ -1,5 +1,6 @@
 // What the dispatcher makes of a schedule, in simulated time.
 #include "load/dispatcher.h"
+#include "support/milliseconds.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,11 +19,10 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 using testing_support::kMs;
+using testing_support::L;
 using testing_support::Silent;
 using testing_support::SimulatedService;
 using testing_support::Takes;
-
-Latency L(std::int64_t ms) { return Latency(std::chrono::milliseconds(ms)); }
 
 // A dispatcher on a simulated service, and what came out.
 struct Simulation {

@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "support/milliseconds.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest {
@@ -18,6 +19,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Property;
 using testing::ThrowsMessage;
+using testing_support::L;
 
 LatencySamples Ms(const std::vector<int>& ms) {
   std::vector<Latency> samples;
@@ -30,8 +32,6 @@ LatencySamples Range(int first, int last) {
   for (int i = first; i <= last; ++i) ms.push_back(i);
   return Ms(ms);
 }
-
-Latency L(int ms) { return Latency(std::chrono::milliseconds(ms)); }
 
 TEST(Percentiles, C140NearestRankIsNotTheMaximumForTwentySamples) {
   EXPECT_EQ(Range(0, 19).At(Percentile(95)), L(18));

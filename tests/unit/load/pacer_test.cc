@@ -5,13 +5,13 @@
 #include <chrono>
 
 #include "load/tally.h"
+#include "support/milliseconds.h"
 
 namespace throttletest::internal {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr std::int64_t kMs = 1'000'000;
+using testing_support::kMs;
 
 TEST(Pacer, NamesEachBatchAndItsStart) {
   const auto pacer_records = RecordsOf(Schedule(8, 3, 1s, 1s));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "load/tally.h"
+#include "support/milliseconds.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest {
@@ -19,8 +20,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::ThrowsMessage;
-
-constexpr std::int64_t kMs = 1'000'000;
+using testing_support::kMs;
+using testing_support::L;
 
 RequestRecord Record(RequestFate fate, std::int64_t response_ms, std::uint32_t batch = 0) {
   RequestRecord r;
@@ -46,8 +47,6 @@ LoadResult Result(std::vector<RequestRecord> records) {
   Tally(result);
   return result;
 }
-
-Latency L(std::int64_t ms) { return Latency(std::chrono::milliseconds(ms)); }
 
 TEST(Records, TellWhatWasAnsweredWhileRequestsCame) {
   std::vector<RequestRecord> records;
