@@ -142,10 +142,15 @@ void MemoryFiles::ReadLimits(std::string& buffer, MemoryCounters& counters) cons
   if (smallest == nullptr) return;
   if (!counters.limit->unlimited()) counters.limit_path = smallest->path;
   if (!smallest->swap.is_open()) return;
+  if (counters.limit->unlimited()) {
+    // The kernel keeps memory plus swap (v1) at or above memory alone, and swap on top of no limit
+    // (v2) is none either: the file has nothing to add.
+    counters.swap_limit = ByteSize::Unlimited();
+    return;
+  }
   ByteSize swap = ParseMemoryLimit(smallest->swap.Read(buffer), smallest->swap.path());
   if (version_ == CgroupVersion::kV2 && !swap.unlimited()) {
-    swap = counters.limit->unlimited() ? ByteSize::Unlimited()
-                                       : ByteSize(counters.limit->bytes() + swap.bytes());
+    swap = ByteSize(counters.limit->bytes() + swap.bytes());
   }
   counters.swap_limit = swap;
 }

@@ -146,8 +146,8 @@ Cgroup Cgroup::Open(const CgroupLocation& location, const std::string& fs_root, 
   return cgroup;
 }
 
+// The kernel itself says when the cgroup is gone: its open files then cannot be read any more.
 Snapshot Cgroup::Read() const {
-  state_->RequirePresent();
   std::string& buffer = ThreadBuffer();
   Snapshot snapshot;
   snapshot.time = std::chrono::steady_clock::now();

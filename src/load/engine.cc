@@ -17,6 +17,7 @@
 #include "load/poller.h"
 #include "load/request_text.h"
 #include "load/tally.h"
+#include "load/write_priority.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest {
@@ -126,6 +127,8 @@ struct LoadEngine::State {
             clock, *transport) {}
 
   void RunOnThisThread(const Schedule& schedule, const std::stop_token& stop, LoadResult& result);
+  void ReleasePunctually(std::int64_t start);
+  bool AnswerUntil(std::int64_t watch);
   void ReportProgress(const LoadResult& result);
 
   const std::vector<Request> requests;
@@ -142,6 +145,28 @@ void LoadEngine::State::ReportProgress(const LoadResult& result) {
   if (dispatcher.seen_ns() < progress_at_ns) return;
   progress_at_ns = dispatcher.seen_ns() + kProgressInterval;
   options.progress(dispatcher.done_count(), static_cast<std::int64_t>(result.records.size()));
+}
+
+// Half a millisecond at most, so that the service does not miss the CPU.
+void LoadEngine::State::ReleasePunctually(std::int64_t start) {
+  const internal::WritePriority priority;
+  while (clock.Now() < start) {
+    if (poller.PollOne() && dispatcher.NextWake() != start) return;
+  }
+  dispatcher.OnTime();
+}
+
+// Returns false when OnTime() is due.
+bool LoadEngine::State::AnswerUntil(std::int64_t watch) {
+  bool called = false;
+  if (watch > dispatcher.seen_ns()) {
+    called = poller.RunOne(clock.At(std::min(watch, progress_at_ns)));
+  } else {
+    // Catching up: the answers that are already here come before the requests still due.
+    for (int i = 0; i < kAnswersPerTurn && poller.PollOne(); ++i) {
+    }
+  }
+  return called && dispatcher.seen_ns() < dispatcher.NextWake();
 }
 
 void LoadEngine::State::RunOnThisThread(const Schedule& schedule, const std::stop_token& stop,
@@ -161,21 +186,13 @@ void LoadEngine::State::RunOnThisThread(const Schedule& schedule, const std::sto
       dispatcher.Interrupt();
       break;
     }
-    bool called = false;
     const std::int64_t next = dispatcher.NextWake();
     const std::int64_t watch = dispatcher.NextWatch();
-    if (watch > dispatcher.seen_ns()) {
-      called = poller.RunOne(clock.At(std::min(watch, progress_at_ns)));
-    } else if (next > dispatcher.seen_ns()) {
-      // Half a millisecond at most, so that the service does not miss the CPU.
-      while (!(called = poller.PollOne()) && clock.Now() < next) {
-      }
-    } else {
-      // Catching up: the answers that are already here come before the requests still due.
-      for (int i = 0; i < kAnswersPerTurn && poller.PollOne(); ++i) {
-      }
+    if (watch <= dispatcher.seen_ns() && next > dispatcher.seen_ns()) {
+      ReleasePunctually(next);
+    } else if (!AnswerUntil(watch)) {
+      dispatcher.OnTime();
     }
-    if (!called || dispatcher.seen_ns() >= dispatcher.NextWake()) dispatcher.OnTime();
     ReportProgress(result);
   }
   if (options.progress) {

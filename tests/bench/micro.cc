@@ -22,7 +22,9 @@
 #include "throttletest/base/error.h"
 #include "throttletest/cgroup/sampler.h"
 #include "throttletest/cgroup/snapshot.h"
+#include "throttletest/load/engine.h"
 #include "throttletest/load/latency.h"
+#include "throttletest/load/plan.h"
 #include "unit/cgroup/fake_cgroups.h"
 
 namespace throttletest::bench {
@@ -95,6 +97,27 @@ void Percentiles(State& state) {
     benchmark::DoNotOptimize(sorted.At(Percentile(50)));
     benchmark::DoNotOptimize(sorted.At(Percentile(99)));
     benchmark::DoNotOptimize(sorted.At(Percentile(99.9)));
+  }
+}
+
+// One run of as many requests as a very long test has, each answered at once: the engine's own work
+// on a request, and whether it loses one.
+void DriveMany(State& state) {
+  constexpr std::int64_t kRequests = 10'000'000;
+  const Schedule schedule =
+      Batches(1000).Every(milliseconds(1)).For(std::chrono::seconds(10)).WarmUp({}).measured();
+  for (auto _ : state) {
+    LoadEngine engine(
+        {}, Custom("nothing", [](const TransportCall&, const TransportDone& done) { done({}); }),
+        {});
+    const LoadResult result = engine.Run(schedule);
+    const std::int64_t accounted = result.ok + result.failed + result.timed_out + result.not_sent;
+    if (schedule.request_count() != kRequests || accounted != kRequests || result.ok == 0) {
+      state.SkipWithError("the sums of ten million requests do not agree");
+      return;
+    }
+    state.counters["requests"] = static_cast<double>(accounted);
+    state.counters["ns"] = static_cast<double>(result.engine_cpu.count()) / kRequests;
   }
 }
 
@@ -182,6 +205,8 @@ void RegisterTimed(const std::string& name, std::function<void(State&)> run) {
   benchmark::RegisterBenchmark(name.c_str(), std::move(run))->Iterations(1)->UseRealTime();
 }
 
+void RegisterEngine() { RegisterTimed("engine/10000000 requests in one run", DriveMany); }
+
 void RegisterSampler(const Cgroup& cgroup, LimitedCgroup& limited) {
   for (const milliseconds interval : {milliseconds(10), milliseconds(1)}) {
     const std::string every = "every " + std::to_string(interval.count()) + " ms";
@@ -195,6 +220,7 @@ void RegisterSampler(const Cgroup& cgroup, LimitedCgroup& limited) {
 
 int Run() {
   RegisterParsers();
+  RegisterEngine();
   const FakeV2 fake;
   FillPlainV2(fake);
   const Cgroup plain = Cgroup::Open(FakeV2::At("/slice/service"), fake.tree.root());

@@ -23,7 +23,7 @@ def section(bench):
         group, name = run["run_name"].split("/")[:2]
         scale = US[run["time_unit"]]
         numbers = {"real_us": run["real_time"] * scale, "cpu_us": run["cpu_time"] * scale}
-        numbers.update({key: run[key] for key in ("percent", "samples") if key in run})
+        numbers.update({key: run[key] for key in ("percent", "samples", "requests", "ns") if key in run})
         bench.figures.add("micro", group, name, numbers)
         if (group, name) not in names:
             names.append((group, name))
@@ -31,6 +31,8 @@ def section(bench):
     for group, name in sorted(names):
         if group == "sampler":
             figure = bench.figures.text("micro", group, name, "percent", digits=3) + " % of a core"
+        elif group == "engine":
+            figure = bench.figures.text("micro", group, name, "ns", digits=0) + " ns of CPU each"
         else:
             figure = bench.figures.text("micro", group, name, "real_us", digits=2) + " us"
         rows.append([f"{group}: {name}", figure])

@@ -71,6 +71,10 @@ def judge(figures):
     for tree in ("v1", "v2", "v2 without controllers", "v2 as plain files"):
         verdicts.append(_below(figures, f"one snapshot, {tree} <= 30 us",
                                ("micro", "snapshot", tree, "real_us"), "us", 30))
+    many = figures.rounds("micro", "engine", "10000000 requests in one run", "requests")
+    verdicts.append(Verdict("ten million requests in one run: the sums agree",
+                            f"{min(many):.0f} accounted for" if many else "-",
+                            min(many) == 10_000_000 if many else None))
     verdicts.append(_below(figures, "sampling every 10 ms <= 0.5 % of a core",
                            ("micro", "sampler", "every 10 ms", "percent"), "%", 0.5))
     return verdicts
