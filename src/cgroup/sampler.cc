@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -35,7 +36,8 @@ struct TimelineSampler::State {
   bool StopsBefore(steady_clock::time_point instant);
 
   const Cgroup& cgroup;
-  Timeline timeline;  // the thread's until it is joined
+  std::mutex mutex;   // of timeline.samples
+  Timeline timeline;  // but for the samples the thread's until it is joined
   // Posted to stop. A wait on it is one system call, which is what a sample costs most.
   sem_t stop;
   std::thread thread;
@@ -43,7 +45,9 @@ struct TimelineSampler::State {
 
 bool TimelineSampler::State::Sample() {
   try {
-    timeline.samples.push_back(cgroup.ReadQuick());
+    const Cgroup::Quick sample = cgroup.ReadQuick();
+    const std::lock_guard lock(mutex);
+    timeline.samples.push_back(sample);
     return true;
   } catch (const std::exception& e) {
     timeline.stopped_because = e.what();
@@ -97,6 +101,14 @@ TimelineSampler& TimelineSampler::operator=(TimelineSampler&& other) noexcept {
 }
 
 TimelineSampler::~TimelineSampler() { Stop(); }
+
+std::vector<Cgroup::Quick> TimelineSampler::Since(std::size_t first) const {
+  if (!state_) return {};
+  const std::lock_guard lock(state_->mutex);
+  const std::vector<Cgroup::Quick>& samples = state_->timeline.samples;
+  if (first >= samples.size()) return {};
+  return {samples.begin() + static_cast<std::ptrdiff_t>(first), samples.end()};
+}
 
 Timeline TimelineSampler::Stop() {
   if (!state_) return {};

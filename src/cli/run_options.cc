@@ -118,6 +118,9 @@ void DeclareRunOptions(CLI::App& app, RunText& text) {
   app.add_option("--budget", text.budgets,
                  "METRIC<BOUND, such as throttle_ratio<0.05 or p99<150ms; may be repeated")
       ->group("Verdict");
+  app.add_flag("--until-decided{0.05}", text.until_decided,
+               "End as soon as every budget is decided; =RATE: how often it may err (0.05)")
+      ->group("Verdict");
   app.add_option("--max-start-lag", text.max_start_lag, "Largest trusted P99 start lag (25ms)")
       ->group("Verdict");
   app.add_option("--retries", text.retries, "Repeats of a run that the load generator spoiled")
@@ -138,6 +141,11 @@ RunSettings Understand(const RunText& text) {
   for (const std::string& budget : text.budgets) settings.budgets.push_back(ParseBudget(budget));
   if (!text.max_start_lag.empty()) {
     settings.options.bounds.start_lag_p99 = DurationOption("--max-start-lag", text.max_start_lag);
+  }
+  if (!text.until_decided.empty()) {
+    settings.options.until_decided =
+        UntilDecided{.budgets = settings.budgets,
+                     .error_rate = NumberOption("--until-decided", text.until_decided)};
   }
   settings.options.retries = text.retries;
   ReadEndpoint(text.load, settings.options);

@@ -29,6 +29,7 @@ struct RunText {
   LoadText load;
 
   std::vector<std::string> budgets;
+  std::string until_decided;  // the error rate; empty: not asked for
   std::string max_start_lag;
   int retries = 2;
   std::string json;

@@ -292,6 +292,12 @@ void Dispatcher::MarkNotSent(std::int64_t request, const std::string& reason) {
   ++done_count_;
 }
 
+void Dispatcher::EndSchedule() {
+  result_->records.resize(static_cast<std::size_t>(pacer_->first_request()));
+  pacer_->End();
+  prepare_at_ns_ = kNever;
+}
+
 void Dispatcher::Interrupt() {
   Read();
   for (std::int64_t i = first_flight_; !flights_.empty(); ++i) {

@@ -45,6 +45,8 @@ class Dispatcher : private ChannelEvents {
   std::int64_t NextWatch() const;
   // True when every request of the schedule has met its fate.
   bool Done() const { return pacer_->finished() && in_flight_ == 0; }
+  // The schedule ends here: the requests that are not yet due are taken out of the records.
+  void EndSchedule();
   // Sends nothing further and gives up what is under way.
   void Interrupt();
 

@@ -144,7 +144,13 @@ struct LoadEngine::State {
 void LoadEngine::State::ReportProgress(const LoadResult& result) {
   if (dispatcher.seen_ns() < progress_at_ns) return;
   progress_at_ns = dispatcher.seen_ns() + kProgressInterval;
-  options.progress(dispatcher.done_count(), static_cast<std::int64_t>(result.records.size()));
+  if (options.progress) {
+    options.progress(dispatcher.done_count(), static_cast<std::int64_t>(result.records.size()));
+  }
+  if (options.enough && !dispatcher.Done() && options.enough(result)) {
+    dispatcher.EndSchedule();
+    progress_at_ns = kNever;
+  }
 }
 
 // Half a millisecond at most, so that the service does not miss the CPU.
@@ -176,7 +182,7 @@ void LoadEngine::State::RunOnThisThread(const Schedule& schedule, const std::sto
   dispatcher.Begin(schedule, options.lead.count(), result);
   result.epoch = steady_clock::now() + options.lead;
   clock.SetEpoch(result.epoch);
-  progress_at_ns = options.progress ? -options.lead.count() : kNever;
+  progress_at_ns = options.progress || options.enough ? -options.lead.count() : kNever;
   // It only ends the wait; the token says the rest.
   const std::stop_callback wake(stop, [this] { poller.Wake(); });
   if (!stop.stop_requested()) dispatcher.OnTime();

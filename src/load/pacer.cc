@@ -26,10 +26,14 @@ void Pacer::Advance() {
   Load(before);
 }
 
-void Pacer::Load(std::int64_t before_ns) {
+void Pacer::End() {
   size_ = 0;
   start_ns_ = prepare_ns_ = kNever;
   watch_ns_ = 0;
+}
+
+void Pacer::Load(std::int64_t before_ns) {
+  End();
   const auto count = static_cast<std::int64_t>(records_.size());
   if (first_request_ >= count) return;
   const RequestRecord* const first = records_.data() + first_request_;

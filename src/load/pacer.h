@@ -32,6 +32,8 @@ class Pacer {
   std::int64_t watch_ns() const { return watch_ns_; }
   // On to the batch after.
   void Advance();
+  // No batch comes after this.
+  void End();
 
  private:
   void Load(std::int64_t before_ns);

@@ -86,6 +86,7 @@ Measurement Assemble(WindowInputs in) {
   m.load = std::move(in.load);
   m.timeline = std::move(in.timeline);
   m.bounds = in.bounds;
+  m.early = std::move(in.early);
   m.warm_up_failed = static_cast<int>(in.warm_up_failed);
   return m;
 }

@@ -28,6 +28,7 @@ struct WindowInputs {
   std::vector<std::string> request_kinds;
   int batch_size = 1;
   LoadResult load;
+  std::optional<EarlyVerdicts> early;
   Snapshot before;
   std::optional<Snapshot> after;  // Absent: it could not be read; `after_error` says why
   std::string after_error;

@@ -30,14 +30,13 @@ bool TooClose(const std::vector<TimePoint>& starts, nanoseconds interval) {
   return false;
 }
 
-// The last sample at or before `edge`. Absent: none, or it is older than a few intervals, so that
-// work of the batch may hide between the two.
+// Absent: none, or it is older than a few intervals, so that work of the batch may hide between the
+// two.
 const Cgroup::Quick* SampleBefore(const Timeline& timeline, TimePoint edge) {
-  const auto after = std::partition_point(timeline.samples.begin(), timeline.samples.end(),
-                                          [&](const Cgroup::Quick& s) { return s.time <= edge; });
-  if (after == timeline.samples.begin()) return nullptr;
-  const Cgroup::Quick& sample = *std::prev(after);
-  return edge - sample.time > timeline.interval * kSamplesPerBatch ? nullptr : &sample;
+  const Cgroup::Quick* sample = LastBefore(timeline.samples, edge);
+  const bool stale =
+      sample != nullptr && edge - sample->time > timeline.interval * kSamplesPerBatch;
+  return stale ? nullptr : sample;
 }
 
 template <typename T>
@@ -63,6 +62,13 @@ void Fill(BatchUse& use, const Cgroup::Quick& from, const Cgroup::Quick& to) {
 }
 
 }  // namespace
+
+const Cgroup::Quick* LastBefore(const std::vector<Cgroup::Quick>& samples, TimePoint edge) {
+  const auto after =
+      std::partition_point(samples.begin(), samples.end(),
+                           [&](const Cgroup::Quick& sample) { return sample.time <= edge; });
+  return after == samples.begin() ? nullptr : &*std::prev(after);
+}
 
 std::vector<BatchUse> BatchUses(const LoadResult& load, const Timeline& timeline) {
   const std::vector<TimePoint> starts = BatchStarts(load);

@@ -1,6 +1,7 @@
 // What each batch cost the service, read off the timeline.
 #pragma once
 
+#include <chrono>
 #include <vector>
 
 #include "throttletest/cgroup/sampler.h"
@@ -8,6 +9,10 @@
 #include "throttletest/measure/measurement.h"
 
 namespace throttletest::internal {
+
+// The last of `samples` that is not after `edge`. Absent: null, none is.
+const Cgroup::Quick* LastBefore(const std::vector<Cgroup::Quick>& samples,
+                                std::chrono::steady_clock::time_point edge);
 
 // One BatchUse per batch of the schedule: the growth of the counters between the last sample before
 // the batch's intended start and the last one before the next batch's (the timeline's end for the

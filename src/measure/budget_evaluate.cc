@@ -27,6 +27,13 @@ std::string Margin(double value, double bound) {
   return fmt::format(", {:.1f} % {} the bound", std::abs(percent), percent < 0 ? "under" : "over");
 }
 
+// What an early decision adds: that it was taken, and after how much of the plan.
+std::string Early(const Measurement& m, const EarlyVerdict* early) {
+  if (early == nullptr || !m.early->ended_early) return "";
+  return fmt::format(", decided after {} of {} observations", early->observations,
+                     m.early->planned_observations);
+}
+
 std::string Parenthesised(const std::string& detail) {
   return detail.empty() ? "" : fmt::format(" ({})", detail);
 }
@@ -50,9 +57,16 @@ BudgetResult Budget::Evaluate(const Measurement& m) const {
   if (reading.value)
     figure += fmt::format(" {}", internal::ValueText(metric_, *reading.value, bound_));
 
-  const std::string doubt =
-      m.validity.trusted() ? reading.inconclusive
-                           : fmt::format("the run cannot be trusted: {}", m.validity.ToString());
+  const bool met = reading.value && Holds(comparison_, *reading.value, bound_);
+  // The figure of a decided budget may rest on few samples, but never contradicts the decision.
+  const EarlyVerdict* early = m.early ? m.early->Decided(result.budget) : nullptr;
+  if (early != nullptr && (early->verdict == Verdict::kMet) != met) early = nullptr;
+  const bool enough = reading.inconclusive.empty() || (early != nullptr && reading.too_few);
+
+  std::string doubt = enough ? "" : reading.inconclusive;
+  if (!m.validity.trusted()) {
+    doubt = fmt::format("the run cannot be trusted: {}", m.validity.ToString());
+  }
   if (!doubt.empty() || (!reading.value && !reading.no_answer)) {
     result.explanation =
         fmt::format("{}{} cannot be judged against {}: {}", figure, Parenthesised(reading.detail),
@@ -60,12 +74,11 @@ BudgetResult Budget::Evaluate(const Measurement& m) const {
     return result;
   }
 
-  const bool met = reading.value && Holds(comparison_, *reading.value, bound_);
   result.verdict = met ? Verdict::kMet : Verdict::kMissed;
-  result.explanation = fmt::format("{}{} {} {}{}{}.", figure, reading.no_answer ? " and" : "",
-                                   Relation(comparison_, met), internal::BoundText(metric_, bound_),
-                                   Parenthesised(reading.detail),
-                                   reading.value ? Margin(*reading.value, bound_) : "");
+  result.explanation = fmt::format(
+      "{}{} {} {}{}{}{}.", figure, reading.no_answer ? " and" : "", Relation(comparison_, met),
+      internal::BoundText(metric_, bound_), Parenthesised(reading.detail),
+      reading.value ? Margin(*reading.value, bound_) : "", Early(m, early));
   if (!met) {
     const std::string why = internal::Diagnose(m, {metric_, comparison_, bound_});
     if (!why.empty()) result.explanation += " " + why;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "measure/assemble.h"
+#include "measure/early_judge.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
 #include "throttletest/load/engine.h"
@@ -67,7 +68,9 @@ class Runner {
     in.before = OpenWindow();
     TimelineSampler sampler(service_.cgroup(), options_.sample_interval);
     phase_ = "load";
+    Watch watch(*this, sampler, in.before);
     in.load = engine_.Run(measured_, stop_.get_token());
+    in.early = watch.Verdicts();
     Report("drain", in.load.planned, in.load.planned);
     if (service_.alive()) WaitFor(SettleTime(in.before), options_.stop);
     in.timeline = sampler.Stop();
@@ -76,6 +79,42 @@ class Runner {
   }
 
  private:
+  // Looks whether the budgets of a run are decided; on the engine's thread while the load runs.
+  class Watch {
+   public:
+    Watch(Runner& runner, const TimelineSampler& sampler, const Snapshot& before)
+        : runner_(runner), sampler_(sampler) {
+      const auto& wanted = runner.options_.until_decided;
+      if (!wanted) return;
+      judge_.emplace(wanted->budgets, wanted->error_rate, runner.measured_,
+                     std::max(SettleTime(before), runner.options_.sample_interval * 5),
+                     runner.options_.bounds.min_periods);
+      runner.watch_ = this;
+    }
+    ~Watch() { runner_.watch_ = nullptr; }
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+    bool Enough(const LoadResult& load) {
+      const std::vector<Cgroup::Quick> fresh = sampler_.Since(samples_.size());
+      samples_.insert(samples_.end(), fresh.begin(), fresh.end());
+      judge_->Look(load, samples_);
+      duration_ = std::chrono::steady_clock::now() - load.epoch;
+      return judge_->decided();
+    }
+    std::optional<EarlyVerdicts> Verdicts() const {
+      if (!judge_) return std::nullopt;
+      return judge_->Verdicts(duration_);
+    }
+
+   private:
+    Runner& runner_;
+    const TimelineSampler& sampler_;
+    std::vector<Cgroup::Quick> samples_;
+    std::optional<internal::EarlyJudge> judge_;
+    nanoseconds duration_{0};
+  };
+
   LoadEngineOptions EngineOptions() {
     LoadEngineOptions engine;
     engine.max_in_flight = traffic_.max_in_flight();
@@ -84,6 +123,11 @@ class Runner {
       Report(phase_, done, planned);
       if (!service_.alive()) stop_.request_stop();
     };
+    if (options_.until_decided) {
+      engine.enough = [this](const LoadResult& so_far) {
+        return watch_ != nullptr && watch_->Enough(so_far);
+      };
+    }
     return engine;
   }
 
@@ -174,8 +218,22 @@ class Runner {
   std::stop_source stop_;
   std::stop_callback<std::function<void()>> on_stop_;
   std::atomic<const char*> phase_ = "";
+  Watch* watch_ = nullptr;  // of the run under way; none during the warm-up
   LoadEngine engine_;
 };
+
+void Validate(const UntilDecided& wanted) {
+  if (wanted.budgets.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a measurement until decided needs a budget to decide: give at least one");
+  }
+  if (!(wanted.error_rate > 0 && wanted.error_rate < 0.5)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("error rate {} is not possible: it must be above 0 and below 0.5, for "
+                            "example 0.05 for 5 %",
+                            wanted.error_rate));
+  }
+}
 
 }  // namespace
 
@@ -189,6 +247,7 @@ void Validate(const MeasureOptions& options) {
                 fmt::format("timeline sample interval {} is not possible: it must be above 0",
                             ToString(options.sample_interval)));
   }
+  if (options.until_decided) Validate(*options.until_decided);
   Validate(EndpointAt(1, options));
 }
 

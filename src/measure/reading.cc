@@ -35,6 +35,7 @@ Reading ReadThrottleRatio(const Measurement& m) {
   if (reading.value && d.periods.has_value() && d.periods.value() < m.bounds.min_periods) {
     reading.inconclusive = fmt::format("a throttle ratio needs at least {} periods, there were {}",
                                        m.bounds.min_periods, d.periods.value());
+    reading.too_few = true;
   }
   return reading;
 }
@@ -87,6 +88,7 @@ Reading ReadPercentile(const Measurement& m, Metric metric, Percentile p) {
   } else if (samples.count() < p.SamplesNeeded()) {
     reading.inconclusive = fmt::format("{} needs n >= {}, there are {}", p.ToString(),
                                        p.SamplesNeeded(), samples.count());
+    reading.too_few = true;
   }
   return reading;
 }

@@ -17,6 +17,7 @@ struct Reading {
   bool no_answer = false;
   std::string detail;        // "nearest rank, 480 requests"; empty when there is nothing to add
   std::string inconclusive;  // why the figure cannot be judged; empty when it can
+  bool too_few = false;      // `inconclusive` is only that there are too few samples or periods
 };
 
 // Takes `metric` from `m`; the run's own validity is not looked at. Errors: none.

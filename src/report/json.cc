@@ -185,6 +185,25 @@ Json ValidityJson(const Measurement& m) {
             {"min_periods", m.bounds.min_periods}}}};
 }
 
+Json EarlyJson(const EarlyVerdicts& early, Absences& absences) {
+  Json budgets = Json::array();
+  for (const EarlyVerdict& verdict : early.budgets) {
+    Fields f("early.budgets[" + std::to_string(budgets.size()) + "]", absences);
+    f.Set("budget", verdict.budget);
+    f.Set("verdict", VerdictName(verdict.verdict));
+    f.Set("observations", verdict.observations);
+    f.Set("floor", verdict.floor, "such a budget is only met at the plan's end");
+    budgets.push_back(f.Take());
+  }
+  return {{"error_rate", early.error_rate},
+          {"ended_early", early.ended_early},
+          {"observations", early.observations},
+          {"planned_observations", early.planned_observations},
+          {"requests_per_observation", early.requests_per_observation},
+          {"duration_ns", early.duration.count()},
+          {"budgets", budgets}};
+}
+
 Json VerdictsJson(const std::vector<BudgetResult>& verdicts, Absences& absences) {
   Json list = Json::array();
   for (const BudgetResult& verdict : verdicts) {
@@ -214,6 +233,12 @@ std::string ToJson(const Measurement& m, const std::vector<BudgetResult>& verdic
   doc["limits"]["effective"] = EffectiveJson(m.cgroup.effective, absences);
   doc["validity"] = ValidityJson(m);
   doc["verdicts"] = VerdictsJson(verdicts, absences);
+  if (m.early) {
+    doc["early"] = EarlyJson(*m.early, absences);
+  } else {
+    doc["early"] = nullptr;
+    absences.Add("early", "the measurement was to run its whole plan");
+  }
   doc["notes"] = m.notes;
   doc["cpu"] = CpuJson(m.cgroup, absences);
   doc["memory"] = MemoryJson(m.cgroup, absences);

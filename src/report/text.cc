@@ -151,6 +151,7 @@ std::string Details(const Measurement& m) {
   Line(out, "memory", MemoryLine(m.cgroup));
   Line(out, "validity",
        m.validity.trusted() ? "trusted" : "inconclusive: " + m.validity.ToString());
+  if (m.early) Line(out, "early", m.early->ToString());
   for (const std::string& note : m.notes) Line(out, "note", note);
   return out;
 }
@@ -178,6 +179,7 @@ std::vector<std::pair<std::string, std::string>> Properties(const Measurement& m
   list.emplace_back("oom_kills", Show(d.oom_kills, Whole));
   list.emplace_back("validity",
                     m.validity.trusted() ? "trusted" : "inconclusive: " + m.validity.ToString());
+  if (m.early) list.emplace_back("early", m.early->ToString());
   list.emplace_back("attempt", Whole(m.attempt));
   list.emplace_back("kernel", m.environment.kernel);
   return list;

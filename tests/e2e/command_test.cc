@@ -240,6 +240,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"BudgetTypo", {"--budget", "p9x<1ms"}, kBurn, 2, "p9x"},
         BadInput{"BudgetWithoutUnit", {"--budget", "p99<150"}, kBurn, 2, "unit"},
         BadInput{"BudgetAbove", {"--budget", "p99>150ms"}, kBurn, 2, "p99>150ms"},
+        BadInput{"NothingToDecide", {"--until-decided"}, kBurn, 2, "needs a budget to decide"},
+        BadInput{"ErrorRateTooLarge",
+                 {"--budget", "p99<1s", "--until-decided=0.5"},
+                 kBurn,
+                 2,
+                 "error rate 0.5"},
         BadInput{
             "UnwritableJson", {"--json", "/no/such/folder/x.json"}, kBurn, 2, "/no/such/folder"},
         BadInput{"EmptyJson", {"--json", ""}, kBurn, 2, "--json"},

@@ -38,6 +38,15 @@ class ThrottleTestBase : public testing::Test {
   Measurement Measure(const LoadPlan& plan, const Request& request,
                       const MeasureOptions& options = {},
                       std::source_location where = std::source_location::current());
+  // Ends as soon as every one of `budgets` is decided; the matchers of the same budgets then take
+  // that decision over.
+  //
+  //   const auto fits = Budget::ThrottleRatio(Comparison::kBelow, 0.05);
+  //   const Measurement m = Measure(plan.UntilDecided(), Get("/burn?ms=20"), {fits});
+  //   EXPECT_THAT(m, MeetsBudget(fits));
+  Measurement Measure(const PlanUntilDecided& plan, const Request& request,
+                      const std::vector<Budget>& budgets, const MeasureOptions& options = {},
+                      std::source_location where = std::source_location::current());
   // The same for a mix of requests or several streams at once.
   Measurement Measure(const Traffic& traffic, const MeasureOptions& options = {},
                       std::source_location where = std::source_location::current());

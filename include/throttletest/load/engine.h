@@ -25,6 +25,10 @@ struct LoadEngineOptions {
   std::chrono::nanoseconds late_after = std::chrono::milliseconds(10);
   // Called about ten times a second on the engine's thread with requests done and planned so far.
   std::function<void(std::int64_t done, std::int64_t planned)> progress = {};
+  // Called as often on the same thread with the records so far; those of requests without a fate
+  // yet say kNotSent. True ends the schedule: nothing further is sent, what is under way is waited
+  // for, and the result knows only of what was sent.
+  std::function<bool(const LoadResult& so_far)> enough = {};
 };
 
 // An open-loop client of HTTP/1.1 or of a Transport: one thread, an epoll set of its own,

@@ -33,6 +33,8 @@ constexpr Rate operator""_rps(unsigned long long n) { return Rate(static_cast<do
 constexpr Rate operator""_rps(long double n) { return Rate(static_cast<double>(n)); }
 }  // namespace literals
 
+struct PlanUntilDecided;
+
 // One phase or several, one after the other, and a warm-up. A value; each setter returns a changed
 // copy.
 //
@@ -53,6 +55,10 @@ class LoadPlan {
   // The phases of `next` after these. Warm-up and in-flight limit are those of this plan.
   // Errors: kInvalidArgument when `next` sets one of them.
   LoadPlan Then(const LoadPlan& next) const;
+
+  // This plan, but only as much of it as the budgets it is measured for need. Units: as
+  // UntilDecided::error_rate.
+  PlanUntilDecided UntilDecided(double error_rate = 0.05) const;
 
   // Errors (both): kInvalidArgument when the plan has no request at all or more than 20 million.
   Schedule measured() const;
@@ -90,6 +96,12 @@ class LoadPlan {
   std::vector<Phase> phases_;  // never empty
   std::optional<std::chrono::nanoseconds> warm_up_;
   std::optional<int> max_in_flight_;
+};
+
+// What LoadPlan::UntilDecided() makes. A type of its own, because it needs budgets to be measured.
+struct PlanUntilDecided {
+  LoadPlan plan;
+  double error_rate = 0.05;
 };
 
 // `size` requests whose intended start is the same instant. Units: 1..10000.

@@ -16,11 +16,9 @@
 #include "throttletest/base/outcome.h"
 #include "throttletest/load/latency.h"
 #include "throttletest/measure/measurement.h"
+#include "throttletest/measure/verdict.h"
 
 namespace throttletest {
-
-enum class Verdict { kMet, kMissed, kInconclusive };
-const char* VerdictName(Verdict verdict);  // "met", "missed", "inconclusive"
 
 // Metrics a budget can bound. In brackets the name that ParseBudget takes and its unit.
 enum class Metric {
@@ -73,11 +71,16 @@ class Budget {
 
   // Judges. Errors: none; what cannot be judged is inconclusive with the reason. Inconclusive: the
   // run is not trusted; the metric is not available; fewer than bounds.min_periods periods for a
-  // throttle ratio; fewer samples than the percentile needs (the number is told); no request
-  // succeeded (latency).
+  // throttle ratio; fewer samples than the percentile needs (the number is told), unless an early
+  // decision did without them; no request succeeded (latency).
   BudgetResult Evaluate(const Measurement& m) const;
 
   Metric metric() const { return metric_; }
+  Comparison comparison() const { return comparison_; }
+  // Units: the metric's; durations in ns.
+  double bound() const { return bound_; }
+  // Absent: the metric has none.
+  const std::optional<Percentile>& percentile() const { return percentile_; }
   // "p99<150ms": what ParseBudget accepts.
   std::string ToString() const;
   // "has a P99 response time below 150 ms": the predicate of a sentence about a measurement.

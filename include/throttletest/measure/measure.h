@@ -7,10 +7,12 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "throttletest/load/plan.h"
 #include "throttletest/load/request.h"
 #include "throttletest/load/traffic.h"
+#include "throttletest/measure/budget.h"
 #include "throttletest/measure/measurement.h"
 #include "throttletest/measure/validity.h"
 #include "throttletest/service/service.h"
@@ -22,6 +24,14 @@ struct MeasureProgress {
   const char* phase = "";  // "warm-up", "load", "drain"
   std::int64_t done = 0;
   std::int64_t planned = 0;
+};
+
+// Ends the load as soon as every one of these budgets is decided; the plan's end is the latest.
+struct UntilDecided {
+  std::vector<Budget> budgets = {};  // at least one
+  // How often "met" is said of a budget that is not, and "missed" of one that is: at most this, for
+  // each budget. Units: above 0, below 0.5.
+  double error_rate = 0.05;
 };
 
 struct MeasureOptions {
@@ -36,6 +46,8 @@ struct MeasureOptions {
   std::optional<TlsOptions> tls = {};
   // The service listens on this Unix socket instead of its port; see Endpoint::unix_path.
   std::string unix_path = {};
+  // Absent: the whole plan is run.
+  std::optional<UntilDecided> until_decided = {};
   std::function<void(const MeasureProgress&)> progress = {};  // called about ten times a second
   std::stop_token stop = {};
 };

@@ -12,6 +12,7 @@
 #include "throttletest/cgroup/sampler.h"
 #include "throttletest/load/plan.h"
 #include "throttletest/load/record.h"
+#include "throttletest/measure/early.h"
 #include "throttletest/measure/environment.h"
 #include "throttletest/measure/validity.h"
 #include "throttletest/service/service.h"
@@ -48,6 +49,8 @@ struct Measurement {
   Validity validity;
   ValidityBounds bounds;
   std::vector<std::string> notes;
+  // What a measurement that was to end once its budgets are decided found out. Absent: it was not.
+  std::optional<EarlyVerdicts> early;
   int attempt = 1;         // 1-based; above 1 when earlier inconclusive runs were repeated
   int warm_up_failed = 0;  // failed requests of the warm-up; not part of any budget, but told
 

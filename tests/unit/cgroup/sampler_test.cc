@@ -100,6 +100,22 @@ TEST(TimelineSampler, TakesALastSampleWhenStopped) {
   EXPECT_THAT(moved.Stop().samples, IsEmpty()) << "a second stop has nothing more";
 }
 
+TEST(TimelineSampler, ShowsWhatItHasReadSoFar) {
+  const FakeV2 fake;
+  fake.AddLevel("/a", "50000 100000\n");
+  fake.SetStat("/a", 90, 8, 1, 500);
+  const Cgroup cgroup = Cgroup::Open(FakeV2::At("/a"), fake.tree.root());
+  TimelineSampler sampler(cgroup, 1h);
+  std::vector<Cgroup::Quick> samples;
+  while (samples.empty()) samples = sampler.Since(0);
+  EXPECT_EQ(samples.size(), 1U);
+  EXPECT_EQ(samples[0].counters->throttled_periods, 1);
+  EXPECT_THAT(sampler.Since(1), IsEmpty());
+  EXPECT_THAT(sampler.Since(99), IsEmpty());
+  sampler.Stop();
+  EXPECT_THAT(sampler.Since(0), IsEmpty());
+}
+
 TEST(TimelineSampler, SaysWhyItEndedEarly) {
   const FakeV2 fake;
   fake.AddLevel("/a");

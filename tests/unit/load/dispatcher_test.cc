@@ -49,6 +49,18 @@ struct Simulation {
   std::int64_t ended_ns = 0;
 };
 
+TEST(Dispatch, EndsAScheduleEarlyWithoutLosingWhatIsUnderWay) {
+  Simulation s(Takes(300 * kMs));
+  s.Begin(Batches(8).Every(1s).For(60s).measured());
+  s.service.RunUntil(s.dispatcher, 2100 * kMs);
+  s.dispatcher.EndSchedule();
+  s.service.RunToEnd(s.dispatcher);
+  Tally(s.result);
+  EXPECT_EQ(s.result.planned, 24);
+  EXPECT_EQ(s.result.ok, 24);
+  EXPECT_TRUE(s.dispatcher.Done());
+}
+
 TEST(Dispatch, SendsEveryRequestAtItsInstant) {
   Simulation s(Takes(1 * kMs));
   const LoadResult& result = s.Run(Batches(8).Every(1s).For(3s).measured());
