@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "throttletest/base/duration.h"
-
 namespace throttletest {
 namespace {
 
@@ -14,17 +12,6 @@ std::string SizeText(double requests) {
   const double whole = std::round(requests);
   return std::abs(requests - whole) < 0.05 ? fmt::format("{:.0f}", whole)
                                            : fmt::format("about {:.1f}", requests);
-}
-
-// What counting a batch as one observation costs: requests of a batch mostly share its fate, and if
-// they did not, each could count.
-std::string FloorText(const EarlyVerdict& verdict, double requests) {
-  const std::int64_t floor = *verdict.floor;
-  std::string text =
-      fmt::format("{} can be met after {} observations at the soonest", verdict.budget, floor);
-  if (requests < 1.5) return text;
-  return text + fmt::format(" = {:.0f} requests ({} if the requests of one were independent)",
-                            static_cast<double>(floor) * requests, floor);
 }
 
 }  // namespace
@@ -38,15 +25,23 @@ const EarlyVerdict* EarlyVerdicts::Decided(const std::string& budget) const {
 
 std::string EarlyVerdicts::ToString() const {
   std::string text = fmt::format(
-      "{} after {} of {} observations of {} request{} ({}) at an error rate of {:.4g} % a budget",
-      ended_early ? "decided" : "went on to the plan's end, ", observations, planned_observations,
+      "{} after {} of {} observations of {} request{} ({:.1f} s) at an error rate of {:.4g} % a "
+      "budget",
+      ended_early ? "decided" : "not decided", observations, planned_observations,
       SizeText(requests_per_observation), requests_per_observation == 1 ? "" : "s",
-      ToMilliseconds(duration), error_rate * 100);
+      std::chrono::duration<double>(duration).count(), error_rate * 100);
   for (const EarlyVerdict& verdict : budgets) {
-    if (verdict.verdict == Verdict::kInconclusive) {
-      text += fmt::format("; {} not decided", verdict.budget);
-    }
-    if (verdict.floor) text += "; " + FloorText(verdict, requests_per_observation);
+    const bool open = verdict.verdict == Verdict::kInconclusive;
+    text +=
+        fmt::format("; {} {}", verdict.budget, open ? "not decided" : VerdictName(verdict.verdict));
+    if (verdict.floor) text += fmt::format(" (can be met from {} on)", *verdict.floor);
+  }
+  // What it costs that requests of a batch mostly share its fate.
+  if (requests_per_observation >= 1.5) {
+    text += fmt::format(
+        "; requests that share a batch count as one, at {} times the requests that independent "
+        "ones would need",
+        SizeText(requests_per_observation));
   }
   return text;
 }

@@ -8,6 +8,10 @@
 namespace throttletest::internal {
 namespace {
 
+// A single bad batch is enough for the test when the budget lets through 1 %; it is not for us: the
+// first one after a pause may be unlike all others.
+constexpr std::int64_t kFewestObservations = 5;
+
 using std::chrono::nanoseconds;
 
 bool IsThrottling(Metric metric) {
@@ -92,6 +96,7 @@ void EarlyJudge::Observe(Case& judged, const Observation& seen) const {
   if (allowed && judged.count > *allowed) judged.verdict = Verdict::kMissed;
   if (judged.test && seen.share) {
     judged.test->Add(bursts ? static_cast<double>(count) : *seen.share);
+    if (judged.observations < kFewestObservations) return;
     if (judged.budget.metric() == Metric::kThrottleRatio && periods_ < min_periods_) return;
     const BettingTest::Answer answer = judged.test->answer();
     if (answer == BettingTest::Answer::kBelow) judged.verdict = Verdict::kMet;

@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -35,8 +37,8 @@ void Burn(int cpu) {
   CPU_ZERO(&one);
   CPU_SET(static_cast<std::size_t>(cpu), &one);
   ::sched_setaffinity(0, sizeof(one), &one);
-  for (volatile unsigned long i = 0;; i = i + 1) {
-  }
+  std::atomic<std::uint64_t> turns{0};
+  for (;;) turns.fetch_add(1, std::memory_order_relaxed);
 }
 
 void PauseParent(std::chrono::milliseconds between, std::chrono::milliseconds pause) {

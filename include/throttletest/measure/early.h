@@ -36,7 +36,8 @@ struct EarlyVerdicts {
 
   // Absent: no such budget, or not decided.
   const EarlyVerdict* Decided(const std::string& budget) const;
-  // "decided after 7 of 60 batches of 8 (6.4 s) at an error rate of 5 %; ..."
+  // "decided after 7 of 60 observations of 8 requests (6.4 s) at an error rate of 5 % a budget;
+  // ..."
   std::string ToString() const;
 };
 
