@@ -70,6 +70,19 @@ TEST_F(Outcomes, FailsOnErrorsOfTheService) {
   EXPECT_THAT(run.out, AllOf(HasSubstr("HTTP 404"), Not(HasSubstr("INCONCLUSIVE"))));
 }
 
+TEST_F(Outcomes, AMissThatIsDecidedEarlyFailsWithHowMuchOfThePlanItTook) {
+  const auto run = Run(OUTCOMES_SAMPLE, "*DecidedEarlyMiss");
+  EXPECT_EQ(run.status, 1) << run.out;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("is not below 1 ms"), HasSubstr("of 120 observations")));
+  EXPECT_THAT(run.out, Not(HasSubstr("m.load.planned")));
+}
+
+TEST_F(Outcomes, SaysThatThereIsNothingToDecide) {
+  const auto run = Run(OUTCOMES_SAMPLE, "*DecidedEarlyWithoutABudget");
+  EXPECT_EQ(run.status, 1) << run.out;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("outcomes_sample.cc:"), HasSubstr("needs a budget")));
+}
+
 TEST_F(Outcomes, ReportsABadLimitAtTheCallersLine) {
   const auto run = Run(OUTCOMES_SAMPLE, "*StartWithBadLimit");
   EXPECT_EQ(run.status, 1) << run.out;

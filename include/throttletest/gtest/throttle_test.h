@@ -50,9 +50,13 @@ class ThrottleTestBase : public testing::Test {
   // The same for a mix of requests or several streams at once.
   Measurement Measure(const Traffic& traffic, const MeasureOptions& options = {},
                       std::source_location where = std::source_location::current());
-  // The same two for a service made by Start().
+  // The same three for a service made by Start().
   Measurement MeasureOn(throttletest::Service& service, const LoadPlan& plan,
                         const Request& request, const MeasureOptions& options = {},
+                        std::source_location where = std::source_location::current());
+  Measurement MeasureOn(throttletest::Service& service, const PlanUntilDecided& plan,
+                        const Request& request, const std::vector<Budget>& budgets,
+                        const MeasureOptions& options = {},
                         std::source_location where = std::source_location::current());
   Measurement MeasureOn(throttletest::Service& service, const Traffic& traffic,
                         const MeasureOptions& options = {},

@@ -27,6 +27,18 @@ TEST_F(Burn, PassesWithRoomInTheQuota) {
   EXPECT_THAT(m, P50Below(2s));
 }
 
+TEST_F(Burn, DecidedEarlyMiss) {
+  const Budget p99 = ParseBudget("p99<1ms");
+  const Measurement m =
+      MeasureOn(StartBurn({}), Short().For(60s).UntilDecided(0.01), Get("/burn?ms=2"), {p99});
+  EXPECT_LT(m.load.planned, 200);
+  EXPECT_THAT(m, MeetsBudget(p99));
+}
+
+TEST_F(Burn, DecidedEarlyWithoutABudget) {
+  MeasureOn(StartBurn({}), Short().UntilDecided(), Get("/burn?ms=2"), {});
+}
+
 TEST_F(Burn, NotThrottleRatioWithoutQuota) {
   const Measurement m = MeasureOn(StartBurn({}), Short(), Get("/burn?ms=2"));
   EXPECT_THAT(m, Not(ThrottleRatioBelow(0.2)));
