@@ -102,6 +102,7 @@ std::vector<Question> QuickQuestions(const Setting& setting, nanoseconds p99) {
 
 std::vector<Budget> BudgetsOf(const std::vector<Question>& questions) {
   std::vector<Budget> budgets;
+  budgets.reserve(questions.size());
   for (const Question& question : questions) budgets.push_back(question.budget);
   return budgets;
 }
