@@ -58,6 +58,7 @@ TEST(Dispatch, EndsAScheduleEarlyWithoutLosingWhatIsUnderWay) {
   Tally(s.result);
   EXPECT_EQ(s.result.planned, 24);
   EXPECT_EQ(s.result.ok, 24);
+  EXPECT_EQ(s.service.sends(), 24);
   EXPECT_TRUE(s.dispatcher.Done());
 }
 
