@@ -93,7 +93,7 @@ Result OfThrottledBursts(const Measurement& m, double value, const Units& units)
     if (m.batches[i].throttled_periods.value() > 0) share.part += 1;
   }
   const auto bursts = static_cast<double>(m.batches.size());
-  const Result ratio = OfProportion(shares, value / bursts, units);
+  Result ratio = OfProportion(shares, value / bursts, units);
   if (!ratio.has_value()) return ratio;
   Interval interval = ratio.value();
   interval.low *= bursts;
