@@ -148,6 +148,21 @@ TEST(BudgetInterval, OfErrorsIsWiderWhenTheyFallTogether) {
   EXPECT_GT(*wide.high - wide.low, 1.8 * (*narrow.high - narrow.low));
 }
 
+TEST(BudgetInterval, OfThrottledBurstsIsACountAndHoldsNoBoundThatIsItsOwnEnd) {
+  MeasurementBuilder b;
+  const BudgetResult none = Judge("throttled_bursts<=0", b.BatchCpu(100ms).Build());
+  EXPECT_EQ(none.verdict, Verdict::kMet);
+  EXPECT_THAT(none.explanation, HasSubstr("count 0 (95 % interval 0.0..3.4, 20 batches) is at most "
+                                          "0 (of 20 bursts)"));
+  EXPECT_THAT(none.explanation, Not(HasSubstr("interval holds")));
+  const BudgetResult one =
+      Judge("throttled_bursts<=0", b.Throttled(200, 1, 1s).ThrottleAt(4, 100ms).Build());
+  EXPECT_EQ(one.verdict, Verdict::kMissed);
+  EXPECT_EQ(one.interval.value().method, "clopper_pearson");
+  EXPECT_NEAR(one.interval.value().low, 0.025, 0.001);
+  EXPECT_NEAR(one.interval.value().high.value(), 4.97, 0.01);
+}
+
 TEST(BudgetInterval, OfMeansIsStudents) {
   const Measurement m = Throttled();
   const BudgetResult cpu = Judge("cpu_usage<0.5", m);
