@@ -35,7 +35,7 @@ endif()
 # HTTPS of the load engine. No fetching: it is a system package everywhere.
 find_package(OpenSSL 3 REQUIRED GLOBAL COMPONENTS SSL)
 
-# Header-only parts alone (Process v2, Asio, Beast). No fetching: Boost is a system package everywhere.
+# Header-only parts alone (Process v2, Asio, Beast, Math). No fetching: Boost is a system package everywhere.
 find_package(Boost 1.81 CONFIG REQUIRED)
 find_package(Threads REQUIRED)
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "measure/diagnosis.h"
+#include "measure/interval_of.h"
 #include "measure/metric.h"
 #include "measure/reading.h"
 #include "throttletest/measure/budget.h"
@@ -34,6 +35,17 @@ std::string Early(const Measurement& m, const EarlyVerdict* early) {
                      m.early->planned_observations);
 }
 
+// Told only when the bound is within the interval: the verdict might be another next time.
+std::string NearChance(const Outcome<Interval>& interval, double bound) {
+  if (!interval.has_value() || !internal::Contains(interval.value(), bound)) return "";
+  if (interval.value().needed > 0) {
+    return fmt::format(
+        " The interval holds the bound, because it has no upper end: that takes about {} requests.",
+        interval.value().needed);
+  }
+  return " The interval holds the bound: a longer run would tell.";
+}
+
 std::string Parenthesised(const std::string& detail) {
   return detail.empty() ? "" : fmt::format(" ({})", detail);
 }
@@ -49,9 +61,8 @@ BudgetResult Budget::Evaluate(const Measurement& m) const {
   BudgetResult result;
   result.budget = ToString();
   result.unit = info.unit;
-  if (reading.value) {
-    result.value = info.kind == BoundKind::kDuration ? *reading.value / 1e6 : *reading.value;
-  }
+  const double unit = info.kind == BoundKind::kDuration ? 1e6 : 1;
+  if (reading.value) result.value = *reading.value / unit;
   std::string figure = subject;
   if (reading.no_answer) figure += " has no answer";
   if (reading.value)
@@ -71,7 +82,14 @@ BudgetResult Budget::Evaluate(const Measurement& m) const {
     result.explanation =
         fmt::format("{}{} cannot be judged against {}: {}", figure, Parenthesised(reading.detail),
                     internal::BoundText(metric_, bound_), doubt.empty() ? "not measured" : doubt);
+    result.interval = Outcome<Interval>::Inconclusive("the verdict is inconclusive");
     return result;
+  }
+  result.interval =
+      reading.value ? internal::IntervalOf(m, metric_, percentile_, *reading.value)
+                    : Outcome<Interval>::NotAvailable("the figure is a request without an answer");
+  if (result.interval.has_value()) {
+    figure += Parenthesised(internal::IntervalText(metric_, result.interval.value()));
   }
 
   result.verdict = met ? Verdict::kMet : Verdict::kMissed;
@@ -79,6 +97,8 @@ BudgetResult Budget::Evaluate(const Measurement& m) const {
       "{}{} {} {}{}{}{}.", figure, reading.no_answer ? " and" : "", Relation(comparison_, met),
       internal::BoundText(metric_, bound_), Parenthesised(reading.detail),
       reading.value ? Margin(*reading.value, bound_) : "", Early(m, early));
+  // A decision has its own error rate.
+  if (early == nullptr) result.explanation += NearChance(result.interval, bound_ / unit);
   if (!met) {
     const std::string why = internal::Diagnose(m, {metric_, comparison_, bound_});
     if (!why.empty()) result.explanation += " " + why;

@@ -204,14 +204,38 @@ Json EarlyJson(const EarlyVerdicts& early, Absences& absences) {
           {"budgets", budgets}};
 }
 
+Json IntervalJson(const Interval& interval, const std::string& path, Absences& absences) {
+  Fields f(path, absences);
+  f.Set("low", interval.low);
+  f.Set("high", interval.high,
+        interval.needed > 0 ? "too few requests beyond the percentile, see needed_requests"
+                            : "the end falls on a failed or timed-out request");
+  f.Set("confidence", interval.confidence);
+  f.Set("method", interval.method);
+  f.Set("units", interval.units);
+  f.Set("unit_name", interval.unit_name);
+  if (interval.needed > 0) {
+    f.Set("needed_requests", interval.needed);
+  } else {
+    f.SetAbsent("needed_requests", "the upper end is not for want of requests");
+  }
+  return f.Take();
+}
+
 Json VerdictsJson(const std::vector<BudgetResult>& verdicts, Absences& absences) {
   Json list = Json::array();
   for (const BudgetResult& verdict : verdicts) {
-    Fields f("verdicts[" + std::to_string(list.size()) + "]", absences);
+    const std::string path = "verdicts[" + std::to_string(list.size()) + "]";
+    Fields f(path, absences);
     f.Set("budget", verdict.budget);
     f.Set("verdict", VerdictName(verdict.verdict));
     f.Set("value", verdict.value, verdict.explanation);
     f.Set("unit", verdict.unit);
+    if (verdict.interval.has_value()) {
+      f.Set("interval", IntervalJson(verdict.interval.value(), path + ".interval", absences));
+    } else {
+      f.SetAbsent("interval", verdict.interval.reason());
+    }
     f.Set("explanation", verdict.explanation);
     list.push_back(f.Take());
   }

@@ -90,7 +90,8 @@ TEST(Matchers, DescribeThemselvesAndTheirNegation) {
 TEST(Matchers, ExplainAMatchAndAMismatch) {
   EXPECT_THAT(Explain(ThrottleRatioBelow(0.5), Throttled()), HasSubstr("77 of 277 periods"));
   EXPECT_THAT(Explain(ThrottleRatioBelow(0.05), Throttled()),
-              AllOf(HasSubstr("throttle ratio 0.28 is not below 0.05"),
+              AllOf(HasSubstr("throttle ratio 0.28 (95 % interval 0.22..0.35, 20 batches) is not "
+                              "below 0.05"),
                     HasSubstr("77 of 277 periods"), HasSubstr("cpus >= 1.7 would fit")));
 }
 

@@ -15,6 +15,7 @@
 #include "throttletest/base/byte_size.h"
 #include "throttletest/base/outcome.h"
 #include "throttletest/load/latency.h"
+#include "throttletest/measure/interval.h"
 #include "throttletest/measure/measurement.h"
 #include "throttletest/measure/verdict.h"
 
@@ -46,8 +47,12 @@ struct BudgetResult {
   std::optional<double> value;
   std::string
       unit;  // "ratio", "periods", "bursts", "s/s", "CPUs", "ms", "requests", "bytes", "kills"
-  // One paragraph: rule, bound, value, n, unit; when missed also the cause and what would have
-  // held.
+  // Around `value`, in the same unit. It never changes the verdict; the explanation says when the
+  // bound is within it. Absent: an inconclusive verdict; a figure without spread (counts but that
+  // of bursts, maxima, the memory peak); too few batches.
+  Outcome<Interval> interval;
+  // One paragraph: rule, bound, value with its interval, n, unit; when missed also the cause and
+  // what would have held.
   std::string explanation;
 };
 

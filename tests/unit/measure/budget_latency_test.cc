@@ -120,8 +120,10 @@ TEST(BudgetLatency, C188IsInconclusiveWhenEveryRequestFailed) {
 TEST(BudgetLatency, C189NamesRuleLimitValueCountAndUnit) {
   const BudgetResult r = P(99, 20ms, MeasurementBuilder().Build());
   EXPECT_EQ(r.verdict, Verdict::kMissed);
-  EXPECT_THAT(r.explanation, HasSubstr("P99 30.0 ms is not below 20 ms (nearest rank, 160 "
-                                       "requests), 50.0 % over the bound."));
+  EXPECT_THAT(r.explanation,
+              HasSubstr("P99 30.0 ms (95 % interval 30.0 ms and above, 20 batches) is not "
+                        "below 20 ms (nearest rank, 160 requests), 50.0 % over the "
+                        "bound."));
 }
 
 TEST(BudgetLatency, ShowsEnoughDigitsNextToTheBound) {
@@ -138,7 +140,8 @@ TEST(BudgetLatency, ServiceTimeLeavesTheStartLagOut) {
   EXPECT_EQ(P(99, 31ms, m).value, 30.0);
   const BudgetResult lag = Budget::StartLag(Percentile(99), kBelow, 10ms).Evaluate(m);
   EXPECT_EQ(lag.verdict, Verdict::kMissed);
-  EXPECT_THAT(lag.explanation, HasSubstr("start lag P99 10 ms is not below 10 ms"));
+  EXPECT_THAT(lag.explanation, HasSubstr("start lag P99 10 ms (95 % interval 10.0 ms and above, 20 "
+                                         "batches) is not below 10 ms"));
   EXPECT_THAT(lag.explanation, HasSubstr("the load generator's"));
 }
 

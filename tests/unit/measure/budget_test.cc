@@ -157,7 +157,9 @@ TEST(BudgetThrottledBursts, CountsBatchesWithAThrottledPeriod) {
   EXPECT_EQ(r.verdict, Verdict::kMissed);
   EXPECT_EQ(r.value, 2);
   EXPECT_EQ(r.unit, "bursts");
-  EXPECT_THAT(r.explanation, HasSubstr("throttled burst count 2 is not below 2 (of 20 bursts)"));
+  EXPECT_THAT(r.explanation,
+              HasSubstr("throttled burst count 2 (95 % interval 0.2..6.3, 20 batches) is not "
+                        "below 2 (of 20 bursts)"));
   EXPECT_EQ(Budget::ThrottledBursts(kAtMost, 2).Evaluate(m).verdict, Verdict::kMet);
 }
 

@@ -46,7 +46,8 @@ TEST(Diagnosis, CallsItOverloadWhenLessIsAnsweredThanOffered) {
 
 TEST(Diagnosis, TellsCauseAndRemedyOfASlowBurst) {
   EXPECT_EQ(ExplainP99(150ms, ThrottledBursts(75).Build()),
-            "P99 285.4 ms is not below 150 ms (nearest rank, 480 requests), 90.3 % over the bound. "
+            "P99 285.4 ms (95 % interval 285.4 ms and above, 60 batches) is not below 150 ms "
+            "(nearest rank, 480 requests), 90.3 % over the bound. "
             "77 of 277 periods throttled; 71 of the 75 slowest requests overlap a throttled "
             "window. One burst needs 164 ms CPU, the quota gives 100 ms per 100 ms period: cpus >= "
             "1.7 would fit it, and so would a burst of 64 ms on top of this quota.");

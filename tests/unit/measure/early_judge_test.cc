@@ -14,7 +14,7 @@ using std::chrono::nanoseconds;
 using testing::HasSubstr;
 
 const Budget kRatio = ParseBudget("throttle_ratio<0.15");
-const Budget kP99 = ParseBudget("p99<150ms");
+const Budget kLatency = ParseBudget("p99<150ms");
 
 // A run of which the first batches are over, with a timeline that has a sample every 10 ms.
 class Playback {
@@ -108,7 +108,7 @@ TEST(EarlyJudge, MeetsAThrottleRatioAtItsFloor) {
 
 TEST(EarlyJudge, MissesALatencyBudgetOfWhichTooManyRequestsAreSlow) {
   Playback run(kPlan);
-  EarlyJudge judge = JudgeOf(run, {kP99});
+  EarlyJudge judge = JudgeOf(run, {kLatency});
   for (int i = 0; i < 4; ++i) run.Batch(200ms, 0);
   judge.Look(run.load, run.samples);
   EXPECT_FALSE(judge.decided()) << "four batches may be four in a row";
@@ -121,7 +121,7 @@ TEST(EarlyJudge, MissesALatencyBudgetOfWhichTooManyRequestsAreSlow) {
 // 59 batches of 8 are 472 requests: enough for a P99 of independent ones, not of batches.
 TEST(EarlyJudge, DoesNotMeetAP99WithFewBatchesOfMany) {
   Playback run(kPlan);
-  EarlyJudge judge = JudgeOf(run, {kP99});
+  EarlyJudge judge = JudgeOf(run, {kLatency});
   for (int i = 0; i < 59; ++i) run.Batch(50ms, 0);
   judge.Look(run.load, run.samples);
   EXPECT_FALSE(judge.decided());
@@ -130,7 +130,7 @@ TEST(EarlyJudge, DoesNotMeetAP99WithFewBatchesOfMany) {
 
 TEST(EarlyJudge, FailedRequestsAreSlowOnes) {
   Playback run(kPlan);
-  EarlyJudge judge = JudgeOf(run, {kP99, ParseBudget("failed_requests<=0")});
+  EarlyJudge judge = JudgeOf(run, {kLatency, ParseBudget("failed_requests<=0")});
   for (int i = 0; i < 5; ++i) run.Batch(1ms, 0, RequestFate::kFailed);
   judge.Look(run.load, run.samples);
   const EarlyVerdicts verdicts = judge.Verdicts(4s);
@@ -152,7 +152,7 @@ TEST(EarlyJudge, ABurstTooManyIsCertainAtOnce) {
 
 TEST(EarlyJudge, WaitsForEveryBudget) {
   Playback run(kPlan);
-  EarlyJudge judge = JudgeOf(run, {kP99, ParseBudget("max<1s")});
+  EarlyJudge judge = JudgeOf(run, {kLatency, ParseBudget("max<1s")});
   for (int i = 0; i < 30; ++i) run.Batch(200ms, 0);
   judge.Look(run.load, run.samples);
   EXPECT_FALSE(judge.decided());
@@ -162,7 +162,7 @@ TEST(EarlyJudge, WaitsForEveryBudget) {
 
 TEST(EarlyJudge, DoesNotLookAtABatchThatIsUnderWayOrNotYetSampled) {
   Playback run(kPlan);
-  EarlyJudge judge = JudgeOf(run, {kP99});
+  EarlyJudge judge = JudgeOf(run, {kLatency});
   run.Batch(200ms, 0);
   run.samples.pop_back();
   run.samples.pop_back();

@@ -93,7 +93,27 @@ TEST(ToJson, HasTheFieldsThatScriptsReadWithTheirUnits) {
   EXPECT_EQ(doc["verdicts"][0]["verdict"], "met");
   EXPECT_EQ(doc["verdicts"][0]["value"], 30.0);
   EXPECT_EQ(doc["verdicts"][0]["unit"], "ms");
+  EXPECT_EQ(doc["verdicts"][0]["interval"]["low"], 30.0);
+  EXPECT_EQ(doc["verdicts"][0]["interval"]["high"], 30.0);
+  EXPECT_EQ(doc["verdicts"][0]["interval"]["confidence"], 0.95);
+  EXPECT_EQ(doc["verdicts"][0]["interval"]["method"], "woodruff");
+  EXPECT_EQ(doc["verdicts"][0]["interval"]["units"], 20);
+  EXPECT_EQ(doc["verdicts"][0]["interval"]["unit_name"], "batches");
   EXPECT_EQ(doc["attempt"], 1);
+  ExpectReasons(doc, doc, "");
+}
+
+TEST(ToJson, HasNullWithAReasonForAnIntervalOrAnEndThatIsNotThere) {
+  const Measurement m = MeasurementBuilder().Build();
+  const json doc = Parsed(
+      m, {ParseBudget("p99<150ms").Evaluate(m), ParseBudget("failed_requests<=0").Evaluate(m),
+          ParseBudget("p99.9<150ms").Evaluate(m)});
+  EXPECT_TRUE(doc["verdicts"][0]["interval"]["high"].is_null());
+  EXPECT_EQ(doc["verdicts"][0]["interval"]["needed_requests"], 419);
+  EXPECT_THAT(doc["not_available"]["verdicts[0].interval.high"].get<std::string>(),
+              HasSubstr("too few requests"));
+  EXPECT_TRUE(doc["verdicts"][1]["interval"].is_null());
+  EXPECT_EQ(doc["not_available"]["verdicts[2].interval"], "the verdict is inconclusive");
   ExpectReasons(doc, doc, "");
 }
 
