@@ -18,7 +18,7 @@ bool IsRatio(RunFigure figure) {
 
 std::string RangeText(RunFigure figure, std::span<const double> values) {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  const std::string low = RunFigureText(figure, *least);
+  std::string low = RunFigureText(figure, *least);
   const std::string high = RunFigureText(figure, *most);
   if (low == high) return low;
   // One unit is enough: "41.0-45.2 ms".
