@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "support/failures_of.h"
 #include "support/measurement_builder.h"
 
 namespace throttletest {
@@ -16,23 +17,9 @@ using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
+using testing_support::FailuresOf;
 using testing_support::MeasurementBuilder;
 using namespace std::chrono_literals;
-
-// The messages of the failures that `statement` reports, without failing this test.
-template <typename Statement>
-std::vector<std::string> FailuresOf(Statement statement) {
-  testing::TestPartResultArray results;
-  {
-    testing::ScopedFakeTestPartResultReporter reporter(
-        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
-    statement();
-  }
-  std::vector<std::string> texts;
-  for (int i = 0; i < results.size(); ++i)
-    texts.emplace_back(results.GetTestPartResult(i).message());
-  return texts;
-}
 
 template <typename M>
 std::string Explain(const MeasurementMatcher& matcher, const M& m) {

@@ -25,6 +25,11 @@ struct Flags {
   bool skip_inconclusive = false;
   // --throttletest_retries=N: overrides MeasureOptions::retries.
   std::optional<int> retries;
+  // --throttletest_baseline_file=FILE, THROTTLETEST_BASELINE_FILE: where all baselines are. Absent:
+  // empty, throttletest_baselines.json beside the source that names the baseline.
+  std::string baseline_file;
+  // --throttletest_update_baselines: NoWorseThan(...) writes the run into the file and passes.
+  bool update_baselines = false;
 };
 const Flags& GetFlags();
 

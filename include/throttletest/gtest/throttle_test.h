@@ -20,7 +20,9 @@
 #include <string>
 #include <vector>
 
+#include "throttletest/measure/compare.h"
 #include "throttletest/measure/measure.h"
+#include "throttletest/measure/rounds.h"
 #include "throttletest/service/service.h"
 
 namespace throttletest {
@@ -61,6 +63,21 @@ class ThrottleTestBase : public testing::Test {
   Measurement MeasureOn(throttletest::Service& service, const Traffic& traffic,
                         const MeasureOptions& options = {},
                         std::source_location where = std::source_location::current());
+
+  // Measures the fixture's service under several limits in turns, A B A B, and returns rounds that
+  // are all trusted; see CompareRounds(). A round that stays inconclusive, and what cannot be
+  // measured, ends the test body as in Measure(). The rounds are recorded like the calls of
+  // Measure().
+  Rounds Compare(const std::vector<LimitSetting>& settings, const LoadPlan& plan,
+                 const Request& request, const CompareOptions& options = {},
+                 std::source_location where = std::source_location::current());
+  Rounds Compare(const std::vector<LimitSetting>& settings, const Traffic& traffic,
+                 const CompareOptions& options = {},
+                 std::source_location where = std::source_location::current());
+  // The same for a service made by Start().
+  Rounds CompareOn(throttletest::Service& service, const std::vector<LimitSetting>& settings,
+                   const Traffic& traffic, const CompareOptions& options = {},
+                   std::source_location where = std::source_location::current());
 
   // Changes the limits of the fixture's running service; a failure ends the test body at the
   // caller's line.

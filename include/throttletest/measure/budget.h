@@ -50,7 +50,7 @@ struct BudgetResult {
   // Around `value`, in the same unit. It never changes the verdict; the explanation says when the
   // bound is within it. Absent: an inconclusive verdict; a figure without spread (counts but that
   // of bursts, maxima, the memory peak); too few batches.
-  Outcome<Interval> interval;
+  Outcome<Interval> interval = Outcome<Interval>::NotAvailable("not an estimate");
   // One paragraph: rule, bound, value with its interval, n, unit; when missed also the cause and
   // what would have held.
   std::string explanation;
