@@ -25,6 +25,7 @@
 #include "throttletest/load/transport.h"
 #include "throttletest/measure/budget.h"
 #include "throttletest/measure/environment.h"
+#include "throttletest/measure/host_activity.h"
 #include "throttletest/measure/measure.h"
 #include "throttletest/measure/measurement.h"
 #include "throttletest/measure/validity.h"

@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "measure/assemble.h"
+#include "measure/host_reader.h"
+#include "measure/thread_count.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
 #include "throttletest/load/engine.h"
@@ -65,6 +67,7 @@ class Runner {
     internal::WindowInputs in = Describe();
     WarmUp(in);
     in.before = OpenWindow();
+    in.host_before = host_.Read(&service_);
     TimelineSampler sampler(service_.cgroup(), options_.sample_interval);
     phase_ = "load";
     in.load = engine_.Run(measured_, stop_.get_token());
@@ -151,6 +154,8 @@ class Runner {
   }
 
   void CloseWindow(internal::WindowInputs& in) {
+    in.host_after = host_.Read(&service_);
+    in.threads = internal::CountThreads(service_.cgroup());
     try {
       in.after = service_.cgroup().Read();
     } catch (const Error& e) {
@@ -175,11 +180,13 @@ class Runner {
   std::stop_callback<std::function<void()>> on_stop_;
   std::atomic<const char*> phase_ = "";
   LoadEngine engine_;
+  internal::HostReader host_;
 };
 
 }  // namespace
 
 void Validate(const MeasureOptions& options) {
+  Validate(options.bounds);
   if (options.retries < 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("retries {} is not possible: it must be 0 or more", options.retries));

@@ -91,7 +91,7 @@ TEST(Matchers, ExplainAMatchAndAMismatch) {
   EXPECT_THAT(Explain(ThrottleRatioBelow(0.5), Throttled()), HasSubstr("77 of 277 periods"));
   EXPECT_THAT(Explain(ThrottleRatioBelow(0.05), Throttled()),
               AllOf(HasSubstr("throttle ratio 0.28 is not below 0.05"),
-                    HasSubstr("77 of 277 periods"), HasSubstr("cpus >= 1.7 would fit")));
+                    HasSubstr("77 of 277 periods"), HasSubstr("cpus >= 2.1 would fit")));
 }
 
 TEST(Matchers, FailWithTheSummaryAndTheReason) {

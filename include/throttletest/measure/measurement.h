@@ -13,6 +13,7 @@
 #include "throttletest/load/plan.h"
 #include "throttletest/load/record.h"
 #include "throttletest/measure/environment.h"
+#include "throttletest/measure/host_activity.h"
 #include "throttletest/measure/validity.h"
 #include "throttletest/service/service.h"
 
@@ -42,6 +43,9 @@ struct Measurement {
   bool is_burst_load = false;              // batches of more than one request
   LoadResult load;
   CgroupDelta cgroup;
+  HostActivity host;
+  // Threads of all processes in the service's cgroup at the end of the window.
+  Outcome<int> threads;
   Timeline timeline;
   std::vector<ThrottledWindow> throttled_windows;
   std::vector<BatchUse> batches;
