@@ -9,17 +9,20 @@
 #include <thread>
 
 #include "disturb.h"
+#include "measure/host_reader.h"
 #include "measure_fixture.h"
 #include "throttletest/measure/budget.h"
 
 namespace throttletest::test {
 namespace {
 
+using ::testing::_;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::Field;
-using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 
 const LoadPlan kTwoSeconds = Batches(4).Every(100ms).For(2s).WarmUp(0s);
 
@@ -96,20 +99,19 @@ TEST_F(Gates, BusyNeighboursAreNotTrusted) {
   ExpectInconclusive(m);
 }
 
-TEST_F(Gates, AServiceOfTheSameTestIsNoNeighbour) {
-  const auto neighbour = Start({});
+TEST_F(Gates, OtherServicesOfTheTestAreCountedApartFromNeighbours) {
+  const auto other = Start({});
   const auto service = Start({});
-  const std::jthread work([&] {
-    MeasureService(*neighbour, Batches(4).Every(100ms).For(2s).WarmUp(0s), Get("/burn?ms=20"),
-                   Patient());
-  });
-  std::this_thread::sleep_for(300ms);
+  const internal::HostReader reader;
+  const internal::HostSnapshot before = reader.Read(service.get());
   const Measurement m =
-      MeasureService(*service, kTwoSeconds.For(1500ms), Get("/burn?ms=1"), Patient());
-  const double busy =
-      std::chrono::duration<double>(neighbour->cgroup().Read().usage.value()).count() /
-      m.environment.online_cpus;
-  EXPECT_LT(m.host.others_cpu.value(), busy / 2);
+      MeasureService(*other, kTwoSeconds.For(500ms), Get("/burn?ms=10"), Patient());
+  const internal::HostSnapshot after = reader.Read(service.get());
+  EXPECT_THAT(after.services, ElementsAre(Pair(other.get(), _)));
+  EXPECT_GE(after.services.at(other.get()) - before.services.at(other.get()),
+            m.cgroup.usage.value());
+  other->Stop();
+  EXPECT_THAT(reader.Read(service.get()).services, IsEmpty());
 }
 
 TEST_F(Gates, AServiceThatIsOomKilledIsGone) {
