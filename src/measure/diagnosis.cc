@@ -78,10 +78,15 @@ std::string ExplainHeld(const Measurement& m, const JudgedQuota& quota,
     AddSentence(text, OtherCauses(m, slow));
     return text;
   }
-  if (held * 2 < static_cast<std::int64_t>(slow.size())) {
+  const bool mostly = held * 2 >= static_cast<std::int64_t>(slow.size());
+  if (!mostly) {
     AddSentence(text, "The quota alone is not their cause.");
+    AddSentence(text, ServiceText(m, slow));
   }
-  AddSentence(text, FitText(m, quota));
+  // Advice about a quota that explains little would be followed in vain.
+  if (mostly || held * 4 >= static_cast<std::int64_t>(slow.size())) {
+    AddSentence(text, FitText(m, quota));
+  }
   AddSentence(text, HostText(m));
   return text;
 }

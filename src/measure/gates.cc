@@ -92,9 +92,10 @@ void JudgeGenerator(const WindowInputs& in, Validity& validity) {
   }
   if (in.load.not_sent > 0 && !in.interrupted) {
     Add(validity, ValidityGate::kNotSent,
-        fmt::format("{} of {} requests were not sent: the load generator could not keep to the "
-                    "plan",
-                    in.load.not_sent, in.load.planned));
+        fmt::format(
+            "{} of {} requests were not sent, above 0: the load generator could not keep to the "
+            "plan",
+            in.load.not_sent, in.load.planned));
   }
 }
 

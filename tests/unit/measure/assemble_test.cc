@@ -121,8 +121,9 @@ TEST(Assemble, CountersThatWentBackwardsAreAFault) {
 }
 
 TEST(Assemble, RequestsThatWereNotSentAreAFault) {
-  EXPECT_THAT(MeasurementBuilder().NotSent(0).NotSent(1).Build().validity.faults,
-              ElementsAre(Fault(ValidityGate::kNotSent, "2 of 160 requests were not sent")));
+  EXPECT_THAT(
+      MeasurementBuilder().NotSent(0).NotSent(1).Build().validity.faults,
+      ElementsAre(Fault(ValidityGate::kNotSent, "2 of 160 requests were not sent, above 0")));
 }
 
 TEST(Assemble, StartLagIsJudgedByItsPercentileAgainstTheBound) {

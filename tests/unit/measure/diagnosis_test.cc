@@ -167,6 +167,22 @@ TEST(Diagnosis, DoesNotBlameTheQuotaForRequestsOutsideThrottledWindows) {
   EXPECT_THAT(text, Not(HasSubstr("cpus >=")));
 }
 
+TEST(Diagnosis, SaysWhenTheQuotaExplainsOnlySomeOfThem) {
+  MeasurementBuilder b;
+  b.Quota(100ms).Throttled(200, 4, 10ms).BatchCpu(164ms);
+  for (std::int64_t batch = 0; batch < 4; ++batch) b.ThrottleAt(batch, 100ms);
+  for (std::size_t i = 0; i < 80; ++i) b.Respond(i, 200ms);
+  std::string text = ExplainP99(150ms, b.Build());
+  EXPECT_THAT(text, HasSubstr("32 of the 80 slowest requests overlap a throttled window. The quota "
+                              "alone is not their cause. One burst needs 164.0 ms CPU, which"));
+  EXPECT_THAT(text, HasSubstr("cpus >= 2.1 would fit it"));
+  // Of 160 it is too few for advice.
+  for (std::size_t i = 80; i < 160; ++i) b.Respond(i, 200ms);
+  text = ExplainP99(150ms, b.Build());
+  EXPECT_THAT(text, HasSubstr("32 of the 160 slowest requests"));
+  EXPECT_THAT(text, Not(HasSubstr("cpus >=")));
+}
+
 TEST(Diagnosis, CountsFailedRequestsAsSlow) {
   MeasurementBuilder b = ThrottledBursts(75);
   b.TimeOut(0, 400ms).inputs().load.records[1].sent_ns = -1;
