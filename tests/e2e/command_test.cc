@@ -160,11 +160,19 @@ TEST_F(Command, DrivesAMixAtRandomInstants) {
   const std::string file = (std::filesystem::temp_directory_path() /
                             ("throttletest-mix-" + std::to_string(getpid()) + ".json"))
                                .string();
-  const auto run = test::RunBinary(
-      {THROTTLETEST, "run",        "--launcher", "cgroup",       "--poisson", "100",
-       "--seed",     "7",          "--duration", "2s",           "--warmup",  "0s",
-       "--get",      "3:/healthz", "--get",      "1:/burn?ms=1", "--quiet",   "--json",
-       file,         "--",         BURN_SERVER,  "--port={port}"});
+  const auto run = test::RunBinary({THROTTLETEST, "run",
+                                    "--launcher", "cgroup",
+                                    "--poisson",  "100",
+                                    "--seed",     "7",
+                                    "--duration", "2s",
+                                    "--warmup",   "0s",
+                                    "--get",      "3:/healthz",
+                                    "--get",      "1:/burn?ms=1",
+                                    "--quiet",    "--max-others-cpu",
+                                    "1",          "--max-steal",
+                                    "1",          "--json",
+                                    file,         "--",
+                                    BURN_SERVER,  "--port={port}"});
   EXPECT_EQ(run.status, 0) << run.out << run.err;
   std::ifstream stream(file);
   const auto json = nlohmann::json::parse(stream);
