@@ -31,6 +31,7 @@
 #include "throttletest/measure/early.h"
 #include "throttletest/measure/environment.h"
 #include "throttletest/measure/figures.h"
+#include "throttletest/measure/host_activity.h"
 #include "throttletest/measure/interval.h"
 #include "throttletest/measure/measure.h"
 #include "throttletest/measure/measurement.h"

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include "throttletest/base/duration.h"
 
@@ -12,21 +13,30 @@ namespace {
 
 using std::chrono::nanoseconds;
 using Texts = std::vector<std::string>;
+using Faults = std::vector<CgroupFault>;
+using Kind = CgroupFault::Kind;
 
-bool CompareIdentity(const Snapshot& before, const Snapshot& after, Texts& faults) {
+void Report(Faults& faults, Kind kind, std::string text) {
+  faults.push_back({kind, std::move(text)});
+}
+
+bool CompareIdentity(const Snapshot& before, const Snapshot& after, Faults& faults) {
   if (before.cpu.size() != after.cpu.size()) {
-    faults.push_back(fmt::format("cgroup identity changed: {} levels before, {} after",
-                                 before.cpu.size(), after.cpu.size()));
+    Report(faults, Kind::kIdentity,
+           fmt::format("cgroup identity changed: {} levels before, {} after", before.cpu.size(),
+                       after.cpu.size()));
     return false;
   }
   for (std::size_t i = 0; i < after.cpu.size(); ++i) {
     const CpuLevel& a = before.cpu[i];
     const CpuLevel& b = after.cpu[i];
     if (a.path == b.path && a.inode == b.inode) continue;
-    faults.push_back(fmt::format(
-        "cgroup identity changed: {} (inode {}) before, {} (inode {}) after; the service was "
-        "restarted or moved",
-        a.path, a.inode, b.path, b.inode));
+    Report(
+        faults, Kind::kIdentity,
+        fmt::format(
+            "cgroup identity changed: {} (inode {}) before, {} (inode {}) after; the service was "
+            "restarted or moved",
+            a.path, a.inode, b.path, b.inode));
     return false;
   }
   return true;
@@ -44,11 +54,12 @@ bool KernelScaled(const CpuBandwidth& a, const CpuBandwidth& b) {
   return scaled == b;
 }
 
-void CompareBandwidth(const CpuLevel& a, const CpuLevel& b, Texts& faults, Texts& notes) {
+void CompareBandwidth(const CpuLevel& a, const CpuLevel& b, Faults& faults, Texts& notes) {
   if (a.bandwidth == b.bandwidth) return;
   if (!a.bandwidth || !b.bandwidth) {
-    faults.push_back(fmt::format("{}: the cpu controller was switched {} during measurement",
-                                 b.path, b.bandwidth ? "on" : "off"));
+    Report(faults, Kind::kLimit,
+           fmt::format("{}: the cpu controller was switched {} during measurement", b.path,
+                       b.bandwidth ? "on" : "off"));
     return;
   }
   // Without a quota the period means nothing.
@@ -59,8 +70,9 @@ void CompareBandwidth(const CpuLevel& a, const CpuLevel& b, Texts& faults, Texts
                     b.path, ToString(*a.bandwidth), ToString(*b.bandwidth)));
     return;
   }
-  faults.push_back(fmt::format("limit changed during measurement: {} had {}, then {}", b.path,
-                               ToString(*a.bandwidth), ToString(*b.bandwidth)));
+  Report(faults, Kind::kLimit,
+         fmt::format("limit changed during measurement: {} had {}, then {}", b.path,
+                     ToString(*a.bandwidth), ToString(*b.bandwidth)));
 }
 
 std::string SetText(const std::optional<CpuSet>& set) { return set ? set->ToString() : "none"; }
@@ -69,17 +81,20 @@ std::string SizeText(const std::optional<ByteSize>& size) {
   return size ? ToString(*size) : "not readable";
 }
 
-void CompareOtherLimits(const Snapshot& a, const Snapshot& b, Texts& faults) {
+void CompareOtherLimits(const Snapshot& a, const Snapshot& b, Faults& faults) {
   if (a.cpuset != b.cpuset) {
-    faults.push_back(fmt::format("cpuset changed during measurement: {} before, {} after",
-                                 SetText(a.cpuset), SetText(b.cpuset)));
+    Report(faults, Kind::kLimit,
+           fmt::format("cpuset changed during measurement: {} before, {} after", SetText(a.cpuset),
+                       SetText(b.cpuset)));
   }
   if (a.online != b.online) {
-    faults.push_back(fmt::format("online CPUs changed during measurement: {} before, {} after",
-                                 a.online.ToString(), b.online.ToString()));
+    Report(faults, Kind::kLimit,
+           fmt::format("online CPUs changed during measurement: {} before, {} after",
+                       a.online.ToString(), b.online.ToString()));
   }
   if (a.memory.limit != b.memory.limit || a.memory.swap_limit != b.memory.swap_limit) {
-    faults.push_back(
+    Report(
+        faults, Kind::kLimit,
         fmt::format("memory limit changed during measurement: {} (plus swap {}) before, {} (plus "
                     "swap {}) after",
                     SizeText(a.memory.limit), SizeText(a.memory.swap_limit),
@@ -93,21 +108,23 @@ std::int64_t Count(nanoseconds value) { return value.count(); }
 // One fault for a counter that shrank or that was there before and is no longer.
 template <typename T>
 void CompareCounter(const std::string& name, const std::optional<T>& before,
-                    const std::optional<T>& after, Texts& faults) {
+                    const std::optional<T>& after, Faults& faults) {
   if (!before) return;
   if (!after) {
-    faults.push_back(fmt::format("{} vanished during measurement", name));
+    Report(faults, Kind::kCounter, fmt::format("{} vanished during measurement", name));
   } else if (*after < *before) {
-    faults.push_back(fmt::format("{} went backwards, from {} to {}: counters were reset", name,
-                                 Count(*before), Count(*after)));
+    Report(faults, Kind::kCounter,
+           fmt::format("{} went backwards, from {} to {}: counters were reset", name,
+                       Count(*before), Count(*after)));
   }
 }
 
-void CompareLevelCounters(const CpuLevel& a, const CpuLevel& b, Texts& faults) {
+void CompareLevelCounters(const CpuLevel& a, const CpuLevel& b, Faults& faults) {
   CompareCounter(b.path + ": time held", a.held_time, b.held_time, faults);
   if (!a.counters) return;
   if (!b.counters) {
-    faults.push_back(fmt::format("{}: nr_periods vanished during measurement", b.path));
+    Report(faults, Kind::kCounter,
+           fmt::format("{}: nr_periods vanished during measurement", b.path));
     return;
   }
   const auto compare = [&](const char* name, auto before, auto after) {
@@ -124,9 +141,9 @@ void CompareLevelCounters(const CpuLevel& a, const CpuLevel& b, Texts& faults) {
 
 }  // namespace
 
-void Compare(const Snapshot& before, const Snapshot& after, Texts& faults, Texts& notes) {
+void Compare(const Snapshot& before, const Snapshot& after, Faults& faults, Texts& notes) {
   if (after.time <= before.time) {
-    faults.push_back("the second snapshot is not later than the first");
+    Report(faults, Kind::kCounter, "the second snapshot is not later than the first");
   }
   if (!CompareIdentity(before, after, faults)) return;
   for (std::size_t i = 0; i < after.cpu.size(); ++i) {

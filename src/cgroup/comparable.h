@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "throttletest/cgroup/delta.h"
 #include "throttletest/cgroup/snapshot.h"
 
 namespace throttletest::internal {
 
 // Adds what forbids it to `faults` (another cgroup, a limit that moved, a counter that went
 // backwards) and what is harmless to `notes` (the kernel scaled period and quota alike).
-void Compare(const Snapshot& before, const Snapshot& after, std::vector<std::string>& faults,
+void Compare(const Snapshot& before, const Snapshot& after, std::vector<CgroupFault>& faults,
              std::vector<std::string>& notes);
 
 }  // namespace throttletest::internal

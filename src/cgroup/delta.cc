@@ -1,7 +1,6 @@
 #include "throttletest/cgroup/delta.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -168,7 +167,10 @@ void SetOthers(CgroupDelta& delta, const Snapshot& before, const Snapshot& after
 
 // Everything inconclusive, with the faults as the reason.
 void Distrust(CgroupDelta& delta) {
-  const std::string reason = fmt::format("{}", fmt::join(delta.faults, "; "));
+  std::string reason;
+  for (const CgroupFault& fault : delta.faults) {
+    reason += (reason.empty() ? "" : "; ") + fault.text;
+  }
   const auto why = Outcome<double>::Inconclusive(reason);
   SetBandwidthWithoutValue(delta, why);
   delta.usage_cores = delta.usage_of_limit = delta.usage_of_host = why;

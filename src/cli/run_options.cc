@@ -71,6 +71,21 @@ ServiceSpec ReadSpec(const RunText& text) {
   return spec;
 }
 
+ValidityBounds ReadBounds(const RunText& text) {
+  ValidityBounds bounds;
+  if (!text.max_start_lag.empty()) {
+    bounds.start_lag_p99 = DurationOption("--max-start-lag", text.max_start_lag);
+  }
+  if (!text.max_steal.empty()) bounds.max_steal = NumberOption("--max-steal", text.max_steal);
+  if (!text.max_others_cpu.empty()) {
+    bounds.max_others_cpu = NumberOption("--max-others-cpu", text.max_others_cpu);
+  }
+  bounds.max_own_throttled_periods =
+      text.max_own_throttled.value_or(bounds.max_own_throttled_periods);
+  bounds.min_periods = text.min_periods.value_or(bounds.min_periods);
+  return bounds;
+}
+
 // An empty value, such as an unset variable of a CI script, must not read as "not given".
 void RefuseEmpty(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
@@ -123,7 +138,20 @@ void DeclareRunOptions(CLI::App& app, RunText& text) {
       ->group("Verdict");
   app.add_option("--max-start-lag", text.max_start_lag, "Largest trusted P99 start lag (25ms)")
       ->group("Verdict");
-  app.add_option("--retries", text.retries, "Repeats of a run that the load generator spoiled")
+  app.add_option("--max-steal", text.max_steal,
+                 "Largest trusted share of CPU time that the hypervisor took, 0..1 (0.05)")
+      ->group("Verdict");
+  app.add_option("--max-others-cpu", text.max_others_cpu,
+                 "Largest trusted share of CPU time that other processes used, 0..1 (0.25)")
+      ->group("Verdict");
+  app.add_option("--max-own-throttled", text.max_own_throttled,
+                 "Largest trusted number of periods in which this command was throttled (0)")
+      ->group("Verdict");
+  app.add_option("--min-periods", text.min_periods,
+                 "Fewest enforcement periods for a throttle ratio (10)")
+      ->group("Verdict");
+  app.add_option("--retries", text.retries,
+                 "Repeats of a run that the load generator or a busy machine spoiled")
       ->group("Verdict")
       ->capture_default_str()
       ->check(CLI::Range(0, 100));
@@ -139,14 +167,12 @@ RunSettings Understand(const RunText& text) {
   settings.traffic.measured();  // refuses an impossible plan now
   settings.traffic.warm_up();
   for (const std::string& budget : text.budgets) settings.budgets.push_back(ParseBudget(budget));
-  if (!text.max_start_lag.empty()) {
-    settings.options.bounds.start_lag_p99 = DurationOption("--max-start-lag", text.max_start_lag);
-  }
   if (!text.until_decided.empty()) {
     settings.options.until_decided =
         UntilDecided{.budgets = settings.budgets,
                      .error_rate = NumberOption("--until-decided", text.until_decided)};
   }
+  settings.options.bounds = ReadBounds(text);
   settings.options.retries = text.retries;
   ReadEndpoint(text.load, settings.options);
   Validate(settings.options);

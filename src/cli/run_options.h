@@ -30,7 +30,8 @@ struct RunText {
 
   std::vector<std::string> budgets;
   std::string until_decided;  // the error rate; empty: not asked for
-  std::string max_start_lag;
+  std::string max_start_lag, max_steal, max_others_cpu;
+  std::optional<std::int64_t> max_own_throttled, min_periods;
   int retries = 2;
   std::string json;
   bool quiet = false;

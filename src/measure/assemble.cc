@@ -65,7 +65,9 @@ Measurement Assemble(WindowInputs in) {
   Measurement m;
   m.cgroup = in.after ? Subtract(in.before, *in.after)
                       : WithoutSecondSnapshot(in.before, in.alive ? in.after_error : in.trouble);
-  m.validity = JudgeValidity(in, m.cgroup);
+  m.host = Subtract(in.host_before, in.host_after, m.cgroup.usage.optional(),
+                    in.environment.online_cpus);
+  m.validity = JudgeValidity(in, m.cgroup, m.host);
   m.notes = CollectNotes(in, m.cgroup);
   m.batches = BatchUses(in.load, in.timeline);
   const auto& quota = m.cgroup.effective.quota;
@@ -84,6 +86,7 @@ Measurement Assemble(WindowInputs in) {
   m.request_kinds = std::move(in.request_kinds);
   m.is_burst_load = in.batch_size > 1;
   m.load = std::move(in.load);
+  m.threads = std::move(in.threads);
   m.timeline = std::move(in.timeline);
   m.bounds = in.bounds;
   m.early = std::move(in.early);

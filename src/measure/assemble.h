@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/host_reader.h"
 #include "throttletest/cgroup/sampler.h"
 #include "throttletest/cgroup/snapshot.h"
 #include "throttletest/load/record.h"
@@ -32,6 +33,9 @@ struct WindowInputs {
   Snapshot before;
   std::optional<Snapshot> after;  // Absent: it could not be read; `after_error` says why
   std::string after_error;
+  HostSnapshot host_before;
+  HostSnapshot host_after;
+  Outcome<int> threads;
   Timeline timeline;
   bool alive = true;    // the main process runs at the end of the window
   std::string trouble;  // Service::Trouble() at the end of the window
@@ -44,7 +48,8 @@ struct WindowInputs {
 // Errors: none; what cannot be trusted is in the result's validity.
 Measurement Assemble(WindowInputs inputs);
 
-// Faults that another run may not have: the load generator was late or could not send.
+// Faults that another run may not have: the load generator was late, stopped or could not send, or
+// the machine was busy with something else.
 bool WorthRetrying(const Validity& validity);
 
 }  // namespace throttletest::internal

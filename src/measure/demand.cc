@@ -33,31 +33,109 @@ std::optional<nanoseconds> LargestBatch(const Measurement& m) {
   return largest;
 }
 
-// "cpus >= 1.7 would fit it", "cpus >= 2 would fit it, all that 2 CPUs can use".
+// CPUs the service can use at once: no more than it has threads. Absent: 0, not known.
+int CpusInUse(const Measurement& m) {
+  const int usable = UsableCpus(m);
+  if (!m.threads.has_value()) return usable;
+  return usable > 0 ? std::min(usable, m.threads.value()) : m.threads.value();
+}
+
+// The CPU time a burst needs to be sure of it.
+struct Need {
+  nanoseconds largest{0};  // burst
+  nanoseconds slice{0};    // of each CPU in use; 0: not known
+  int cpus = 0;            // in use
+  nanoseconds all() const { return largest + slice * cpus; }
+};
+
+Need NeedOf(const Measurement& m, nanoseconds work) {
+  return {LargestBatch(m).value_or(work),
+          std::chrono::microseconds(m.environment.bandwidth_slice_us), CpusInUse(m)};
+}
+
+// "cpus >= 1.8 would fit it".
 std::string CpusAdvice(nanoseconds needed, nanoseconds period, int usable,
                        const JudgedQuota& quota) {
   const std::int64_t tenths = TenthsOfCpu(needed, period);
   std::string text = fmt::format("cpus >= {} {}would fit it", CpusText(tenths),
                                  quota.ancestor ? "at " + quota.path + " " : "");
   if (usable > 0 && tenths >= std::int64_t{usable} * 10) {
-    text += fmt::format(", which is all that {} can use",
-                        usable == 1 ? "1 CPU" : fmt::format("{} CPUs", usable));
+    text += fmt::format(", which is all that {} can use", CpuCount(usable));
   }
   return text;
 }
 
-// A burst allowance can stand in for quota when it may be large enough (the kernel's bound is the
-// quota itself) and when the time between bursts saves it up again.
-std::string BurstAdvice(nanoseconds needed, const JudgedQuota& quota,
-                        const std::optional<double>& mean) {
+// The same with the sum it comes from: "cpus >= 1.8 would fit it (164 ms and a slice of 5 ms for
+// each of 2 CPUs)".
+std::string CpusAdvice(const Need& need, nanoseconds period, int usable, const JudgedQuota& quota) {
+  const nanoseconds needed = QuotaToHold(need.all(), period, usable);
+  std::string text = CpusAdvice(needed, period, usable, quota);
+  if (needed == need.all() && need.slice > nanoseconds(0)) {
+    text +=
+        fmt::format(" ({} and a slice of {} for {}{})", Rounded(need.largest), ToString(need.slice),
+                    need.cpus == 1 ? "" : "each of ", CpuCount(need.cpus));
+  }
+  return text;
+}
+
+// Time between bursts saves up what a burst allowance or a longer period gives out.
+bool LeavesRoom(const std::optional<double>& mean, const JudgedQuota& quota) {
+  return !quota.ancestor && mean && *mean <= 0.8 * *quota.bandwidth.cpus();
+}
+
+// "a burst of 64 ms on top of this quota". The kernel's bound of a burst is the quota itself.
+std::string BurstAdvice(nanoseconds needed, const JudgedQuota& quota) {
   const nanoseconds given = *quota.bandwidth.quota;
   const nanoseconds missing = needed - given;
-  if (quota.ancestor || missing <= nanoseconds(0) || missing > given) return "";
-  if (!mean || *mean > 0.8 * *quota.bandwidth.cpus()) return "";
+  if (missing <= nanoseconds(0) || missing > given) return "";
   const std::int64_t ms = (missing.count() + 999'999) / 1'000'000;
   const bool whole = std::chrono::milliseconds(ms) <= given;
-  return fmt::format(", and so would a burst of {} on top of this quota",
+  return fmt::format("a burst of {} on top of this quota",
                      whole ? fmt::format("{} ms", ms) : ToString(missing));
+}
+
+// "a period of 180 ms at the same 1 CPU". The kernel's bound of a period is 1 s.
+std::string PeriodAdvice(nanoseconds needed, const JudgedQuota& quota) {
+  constexpr std::int64_t kStep = 10;  // ms
+  const double cpus = *quota.bandwidth.cpus();
+  const double ms = static_cast<double>(needed.count()) / cpus / 1e6;
+  const std::int64_t period = std::llround(std::ceil(ms / kStep)) * kStep;
+  if (period > 1000 || std::chrono::milliseconds(period) <= quota.bandwidth.period) return "";
+  return fmt::format("a period of {} ms at the same {:.4g} CPU{}", period, cpus,
+                     cpus == 1 ? "" : "s");
+}
+
+// What else than more CPUs would hold a burst. Absent: empty.
+std::string OtherAdvice(const Need& need, int usable, const std::optional<double>& mean,
+                        const JudgedQuota& quota) {
+  if (!LeavesRoom(mean, quota)) return "";
+  const std::string burst =
+      BurstAdvice(QuotaToHold(need.all(), quota.bandwidth.period, usable), quota);
+  const std::string period = PeriodAdvice(need.all(), quota);
+  if (burst.empty() && period.empty()) return "";
+  return fmt::format(", and so would {}{}{}", burst, burst.empty() || period.empty() ? "" : " or ",
+                     period);
+}
+
+// More threads than the quota has CPUs use it up early and are all stopped until the period ends.
+// Absent: empty, there are not too many.
+std::string ThreadsAdvice(const Measurement& m, const JudgedQuota& quota) {
+  const int width = CpusInUse(m);
+  const double cpus = *quota.bandwidth.cpus();
+  if (quota.ancestor || !m.threads.has_value() || width <= cpus) return "";
+  const nanoseconds given = nanoseconds(*quota.bandwidth.quota) + quota.bandwidth.burst;
+  std::string text =
+      fmt::format(" {} threads can use {} at once and use up {} in {}", m.threads.value(),
+                  CpuCount(width), ToString(given), ToString(given / width));
+  const auto allowed = static_cast<int>(cpus);
+  if (allowed >= 1) {
+    text += fmt::format("; {} at a time would not be stopped", allowed);
+    const Outcome<nanoseconds> burst = m.MedianBatchCpu();
+    if (m.is_burst_load && burst.has_value()) {
+      text += fmt::format(" and would need {} for a burst", Rounded(burst.value() / allowed));
+    }
+  }
+  return text + ".";
 }
 
 std::string QuotaGives(const CpuBandwidth& bandwidth) {
@@ -76,17 +154,13 @@ std::string BurstFit(const Measurement& m, const JudgedQuota& quota, nanoseconds
   const nanoseconds given = nanoseconds(*quota.bandwidth.quota) + quota.bandwidth.burst;
   const int usable = UsableCpus(m);
   const std::string gives = QuotaGives(quota.bandwidth);
-  nanoseconds needed = QuotaToHold(work, period, usable);
-  if (needed > given) {
-    return fmt::format("One burst needs {} CPU, {}: {}{}.", Rounded(work), gives,
-                       CpusAdvice(needed, period, usable, quota), BurstAdvice(needed, quota, mean));
-  }
-  const nanoseconds largest = LargestBatch(m).value_or(work);
-  needed = QuotaToHold(largest, period, usable);
-  if (needed > given) {
-    return fmt::format("One burst needs {} CPU at the median and up to {}, {}: {}{}.",
-                       Rounded(work), Rounded(largest), gives,
-                       CpusAdvice(needed, period, usable, quota), BurstAdvice(needed, quota, mean));
+  const Need need = NeedOf(m, work);
+  if (QuotaToHold(need.all(), period, usable) > given) {
+    const bool varies = Rounded(need.largest) != Rounded(work);
+    return fmt::format("One burst needs {} CPU{}, {}: {}{}.{}", Rounded(work),
+                       varies ? " at the median and up to " + Rounded(need.largest) : "", gives,
+                       CpusAdvice(need, period, usable, quota),
+                       OtherAdvice(need, usable, mean, quota), ThreadsAdvice(m, quota));
   }
   return fmt::format(
       "One burst needs {} CPU and {}, which holds it: what is left comes from "
@@ -107,8 +181,9 @@ std::string MeanFit(const Measurement& m, const JudgedQuota& quota, double mean)
   const nanoseconds work(std::llround(mean * static_cast<double>(period.count())));
   const int usable = UsableCpus(m);
   const nanoseconds needed = QuotaToHold(work, period, usable);
-  return fmt::format("The load needs {:.2f} CPUs on average, the quota gives {}: {}.", mean,
-                     fmt::format("{:.4g}", given), CpusAdvice(needed, period, usable, quota));
+  return fmt::format("The load needs {:.2f} CPUs on average, the quota gives {}: {}.{}", mean,
+                     fmt::format("{:.4g}", given), CpusAdvice(needed, period, usable, quota),
+                     ThreadsAdvice(m, quota));
 }
 
 }  // namespace
@@ -135,6 +210,8 @@ int UsableCpus(const Measurement& m) {
   }
   return usable;
 }
+
+std::string CpuCount(int cpus) { return cpus == 1 ? "1 CPU" : fmt::format("{} CPUs", cpus); }
 
 std::optional<double> MeanDemand(const LoadResult& load, const CgroupDelta& delta) {
   if (!delta.usage.has_value() || load.records.empty()) return std::nullopt;

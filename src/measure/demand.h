@@ -23,6 +23,9 @@ std::optional<JudgedQuota> FindJudgedQuota(const Measurement& m);
 // known.
 int UsableCpus(const Measurement& m);
 
+// "1 CPU", "8 CPUs".
+std::string CpuCount(int cpus);
+
 // CPUs the load needs on average to keep up: CPU time spent over the length of the schedule, so
 // that work which is done late still counts as asked for. Absent: too few batches to tell, no
 // usage.
@@ -38,7 +41,10 @@ std::int64_t TenthsOfCpu(std::chrono::nanoseconds quota, std::chrono::nanosecond
 
 // What one burst (or, without bursts, the mean load) needs, what the quota gives, and the smallest
 // limits that would fit: "One burst needs 164 ms CPU, the quota gives 100 ms per 100 ms period:
-// cpus >= 1.7 would fit it." Absent: empty when nothing is known. Needs a quota in force.
+// cpus >= 1.8 would fit it ..."; and the number of threads, when there are too many for the quota.
+// The kernel hands quota out to each CPU in slices, and what is left of a slice on one CPU is
+// missing on another: so the advice holds the largest burst and one slice more for each CPU in use.
+// Absent: empty when nothing is known. Needs a quota in force.
 std::string FitText(const Measurement& m, const JudgedQuota& quota);
 
 }  // namespace throttletest::internal

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "measure/demand.h"
+#include "measure/slowness.h"
 #include "throttletest/base/duration.h"
 
 namespace throttletest::internal {
@@ -17,48 +18,6 @@ void AddSentence(std::string& text, const std::string& sentence) {
   if (sentence.empty()) return;
   if (!text.empty()) text += " ";
   text += sentence;
-}
-
-struct Overlap {
-  std::int64_t slow = 0;
-  std::int64_t held = 0;  // of the slow ones, those that overlap a throttled window
-};
-
-// A request's stretch of time. Absent (failures may lack either): sent when intended, no end.
-struct Span {
-  std::chrono::steady_clock::time_point begin;
-  std::chrono::steady_clock::time_point end;
-};
-
-Span SpanOf(const LoadResult& load, const RequestRecord& r, bool from_intended) {
-  const std::int64_t begin = from_intended || r.sent_ns < 0 ? r.intended_ns : r.sent_ns;
-  return {load.epoch + nanoseconds(begin), r.done_ns < 0
-                                               ? std::chrono::steady_clock::time_point::max()
-                                               : load.epoch + nanoseconds(r.done_ns)};
-}
-
-bool Overlaps(const std::vector<ThrottledWindow>& windows, const Span& span) {
-  // Windows are sorted and do not overlap: the first that ends after the start decides.
-  const auto window = std::partition_point(
-      windows.begin(), windows.end(), [&](const ThrottledWindow& w) { return w.end < span.begin; });
-  return window != windows.end() && window->begin <= span.end;
-}
-
-// The requests over the bound, and how many of them were under way while the service was held back.
-Overlap CountOverlap(const Measurement& m, const MissedBudget& missed) {
-  const bool response = missed.metric == Metric::kResponseTime;
-  Overlap overlap;
-  for (const RequestRecord& r : m.load.records) {
-    if (r.fate == RequestFate::kNotSent) continue;
-    const Span span = SpanOf(m.load, r, response);
-    const auto ns = static_cast<double>(nanoseconds(span.end - span.begin).count());
-    const bool within =
-        missed.comparison == Comparison::kBelow ? ns < missed.bound : ns <= missed.bound;
-    if (within && r.fate == RequestFate::kOk) continue;
-    ++overlap.slow;
-    if (Overlaps(m.throttled_windows, span)) ++overlap.held;
-  }
-  return overlap;
 }
 
 std::string Failures(const LoadResult& load) {
@@ -76,18 +35,6 @@ std::string Failures(const LoadResult& load) {
   if (reasons.size() > 3) list += fmt::format(" and {} more", reasons.size() - 3);
   return fmt::format("{} of {} requests failed ({:.1f} %){}.", failed, load.planned - load.not_sent,
                      load.error_ratio() * 100, list);
-}
-
-// What a burst costs on the CPUs at hand, when no quota stands in its way.
-std::string CpuBound(const Measurement& m) {
-  const int usable = UsableCpus(m);
-  const Outcome<nanoseconds> batch = m.MedianBatchCpu();
-  if (!m.is_burst_load || usable == 0 || !batch.has_value()) return "";
-  return fmt::format(
-      "One burst needs {} CPU, which takes at least {} on the {} the service may "
-      "use.",
-      ToMilliseconds(batch.value()), ToMilliseconds(batch.value() / usable),
-      usable == 1 ? "1 CPU" : fmt::format("{} CPUs", usable));
 }
 
 std::string PeriodsText(const Measurement& m, const JudgedQuota& quota) {
@@ -112,37 +59,57 @@ std::string Overload(const LoadResult& load) {
       throughput->offered, throughput->answered, ToString(load.StartLags().At(Percentile(99))));
 }
 
+// What it was when it was not the quota.
+std::string OtherCauses(const Measurement& m, const std::vector<SlowRequest>& slow) {
+  std::string text = ServiceText(m, slow);
+  AddSentence(text, HostText(m));
+  return text;
+}
+
+// Some periods were throttled: how many of the slow requests that explains.
+std::string ExplainHeld(const Measurement& m, const JudgedQuota& quota,
+                        const std::vector<SlowRequest>& slow) {
+  const std::int64_t held = CountHeld(slow, m.throttled_windows);
+  std::string text =
+      fmt::format("{}; {} of the {} slowest requests overlap a throttled window.",
+                  PeriodsText(m, quota), held, static_cast<std::int64_t>(slow.size()));
+  if (held == 0) {
+    AddSentence(text, "The quota is not their cause.");
+    AddSentence(text, OtherCauses(m, slow));
+    return text;
+  }
+  const bool mostly = held * 2 >= static_cast<std::int64_t>(slow.size());
+  if (!mostly) {
+    AddSentence(text, "The quota alone is not their cause.");
+    AddSentence(text, ServiceText(m, slow));
+  }
+  // Advice about a quota that explains little would be followed in vain.
+  if (mostly || held * 4 >= static_cast<std::int64_t>(slow.size())) {
+    AddSentence(text, FitText(m, quota));
+  }
+  AddSentence(text, HostText(m));
+  return text;
+}
+
 std::string ExplainLatency(const Measurement& m, const MissedBudget& missed) {
   const CgroupDelta& d = m.cgroup;
+  const std::vector<SlowRequest> slow = FindSlow(m, missed);
   std::string text = Failures(m.load);
   AddSentence(text, Overload(m.load));
   const std::optional<JudgedQuota> quota = FindJudgedQuota(m);
   if (!quota) {
     AddSentence(text, "No CPU quota is in force: look elsewhere for the cause.");
-    AddSentence(text, CpuBound(m));
-    return text;
-  }
-  if (!d.periods.has_value() || !d.throttled_periods.has_value()) {
+    AddSentence(text, OtherCauses(m, slow));
+  } else if (!d.periods.has_value() || !d.throttled_periods.has_value()) {
     AddSentence(text, "Throttling is not known: " + d.throttled_periods.reason() + ".");
-    return text;
-  }
-  if (d.throttled_periods.value() == 0) {
+    AddSentence(text, HostText(m));
+  } else if (d.throttled_periods.value() == 0) {
     AddSentence(text, fmt::format("Not throttled (0 of {} periods): the quota is not the cause.",
                                   d.periods.value()));
-    AddSentence(text, CpuBound(m));
-    return text;
+    AddSentence(text, OtherCauses(m, slow));
+  } else {
+    AddSentence(text, ExplainHeld(m, *quota, slow));
   }
-  const Overlap overlap = CountOverlap(m, missed);
-  AddSentence(text, fmt::format("{}; {} of the {} slowest requests overlap a throttled window.",
-                                PeriodsText(m, *quota), overlap.held, overlap.slow));
-  if (overlap.held == 0) {
-    AddSentence(text, "The quota is not their cause.");
-    return text;
-  }
-  if (overlap.held * 2 < overlap.slow) {
-    AddSentence(text, "The quota alone is not their cause.");
-  }
-  AddSentence(text, FitText(m, *quota));
   return text;
 }
 
@@ -184,6 +151,11 @@ std::string ExplainThrottling(const Measurement& m, Metric metric) {
   return text;
 }
 
+std::string WithHost(const Measurement& m, std::string text) {
+  AddSentence(text, HostText(m));
+  return text;
+}
+
 std::string ExplainMemory(const Measurement& m) {
   if (!m.requested.memory) return "No memory limit was asked for.";
   return fmt::format("The memory limit is {}.", ToString(*m.requested.memory));
@@ -209,8 +181,9 @@ std::string Diagnose(const Measurement& m, const MissedBudget& missed) {
       return usage.empty() ? "" : usage + ".";
     }
     case Metric::kStartLag:
-      return "Start lag is the load generator's, not the service's: this machine was too busy to "
-             "send on time.";
+      return WithHost(m,
+                      "Start lag is the load generator's, not the service's: this machine was too "
+                      "busy to send on time.");
     case Metric::kMemoryPeak:
     case Metric::kOomKills:
       return ExplainMemory(m);

@@ -20,15 +20,16 @@ bool Mentions(const std::string& text, const char* word) {
   return text.find(word) != std::string::npos;
 }
 
-// Which gate one of CgroupDelta's faults belongs to.
-ValidityGate GateOf(const std::string& fault) {
-  if (Mentions(fault, "backwards") || Mentions(fault, "vanished") || Mentions(fault, "not later")) {
-    return ValidityGate::kCountersBackwards;
+ValidityGate GateOf(CgroupFault::Kind kind) {
+  switch (kind) {
+    case CgroupFault::Kind::kIdentity:
+      return ValidityGate::kIdentityChanged;
+    case CgroupFault::Kind::kLimit:
+      return ValidityGate::kLimitChanged;
+    case CgroupFault::Kind::kCounter:
+      break;
   }
-  if (Mentions(fault, "identity") || Mentions(fault, "inode")) {
-    return ValidityGate::kIdentityChanged;
-  }
-  return ValidityGate::kLimitChanged;
+  return ValidityGate::kCountersBackwards;
 }
 
 // OOM kills between the snapshots. Read off the snapshots, because another fault takes the delta's
@@ -67,7 +68,9 @@ void JudgeCounters(const WindowInputs& in, const CgroupDelta& delta, Validity& v
         "the second snapshot could not be read: " + in.after_error);
     return;
   }
-  for (const std::string& fault : delta.faults) Add(validity, GateOf(fault), fault);
+  for (const CgroupFault& fault : delta.faults) {
+    Add(validity, GateOf(fault.kind), fault.text);
+  }
   // Between the start of the service and the window somebody may have changed its limits, too.
   for (const std::string& difference : CheckLimits(in.requested, in.before).differences) {
     Add(validity, ValidityGate::kLimitChanged, "limit changed before the window: " + difference);
@@ -89,15 +92,53 @@ void JudgeGenerator(const WindowInputs& in, Validity& validity) {
   }
   if (in.load.not_sent > 0 && !in.interrupted) {
     Add(validity, ValidityGate::kNotSent,
-        fmt::format("{} of {} requests were not sent: the load generator could not keep to the "
-                    "plan",
-                    in.load.not_sent, in.load.planned));
+        fmt::format(
+            "{} of {} requests were not sent, above 0: the load generator could not keep to the "
+            "plan",
+            in.load.not_sent, in.load.planned));
   }
+}
+
+// "5 %", "12.3 %".
+std::string Percent(double share) { return fmt::format("{:.3g} %", share * 100); }
+
+void JudgeHost(const ValidityBounds& bounds, const HostActivity& host, Validity& validity) {
+  const double steal = host.steal.optional().value_or(0);
+  if (steal > bounds.max_steal) {
+    Add(validity, ValidityGate::kSteal,
+        fmt::format("steal {} of the machine's CPU time is above {}: its hypervisor ran others; "
+                    "measure on a machine that has its CPUs to itself",
+                    Percent(steal), Percent(bounds.max_steal)));
+  }
+  const double others = host.others_cpu.optional().value_or(0);
+  if (others > bounds.max_others_cpu) {
+    const std::string pressure = host.cpu_pressure.has_value()
+                                     ? fmt::format(" (some task waited for a CPU {} of the time)",
+                                                   Percent(host.cpu_pressure.value()))
+                                     : "";
+    Add(validity, ValidityGate::kHostBusy,
+        fmt::format("other processes used {} of the machine's CPU time{}, above {}: run "
+                    "measurements alone, with ctest's RUN_SERIAL",
+                    Percent(others), pressure, Percent(bounds.max_others_cpu)));
+  }
+  const std::int64_t stopped = host.own_throttled_periods.optional().value_or(0);
+  if (stopped > bounds.max_own_throttled_periods) {
+    Add(validity, ValidityGate::kOwnThrottled,
+        fmt::format("the test process, which sends the load, was itself throttled in {} periods "
+                    "by {}, above {}: run it without a CPU limit or with a larger one",
+                    stopped, host.own_quota, bounds.max_own_throttled_periods));
+  }
+}
+
+bool IsOfTheMachine(ValidityGate gate) {
+  return gate == ValidityGate::kStartLag || gate == ValidityGate::kNotSent ||
+         gate == ValidityGate::kSteal || gate == ValidityGate::kHostBusy ||
+         gate == ValidityGate::kOwnThrottled;
 }
 
 }  // namespace
 
-Validity JudgeValidity(const WindowInputs& in, const CgroupDelta& delta) {
+Validity JudgeValidity(const WindowInputs& in, const CgroupDelta& delta, const HostActivity& host) {
   Validity validity;
   const bool gone = JudgeService(in, validity);
   if (in.interrupted) {
@@ -108,14 +149,14 @@ Validity JudgeValidity(const WindowInputs& in, const CgroupDelta& delta) {
   if (gone) return validity;
   JudgeCounters(in, delta, validity);
   JudgeGenerator(in, validity);
+  JudgeHost(in.bounds, host, validity);
   return validity;
 }
 
 bool WorthRetrying(const Validity& validity) {
   return !validity.trusted() &&
-         std::all_of(validity.faults.begin(), validity.faults.end(), [](const ValidityFault& f) {
-           return f.gate == ValidityGate::kStartLag || f.gate == ValidityGate::kNotSent;
-         });
+         std::all_of(validity.faults.begin(), validity.faults.end(),
+                     [](const ValidityFault& f) { return IsOfTheMachine(f.gate); });
 }
 
 }  // namespace throttletest::internal

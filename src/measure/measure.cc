@@ -10,6 +10,8 @@
 
 #include "measure/assemble.h"
 #include "measure/early_judge.h"
+#include "measure/host_reader.h"
+#include "measure/thread_count.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
 #include "throttletest/load/engine.h"
@@ -66,6 +68,7 @@ class Runner {
     internal::WindowInputs in = Describe();
     WarmUp(in);
     in.before = OpenWindow();
+    in.host_before = host_.Read(&service_);
     TimelineSampler sampler(service_.cgroup(), options_.sample_interval);
     phase_ = "load";
     Watch watch(*this, sampler, in.before);
@@ -195,6 +198,8 @@ class Runner {
   }
 
   void CloseWindow(internal::WindowInputs& in) {
+    in.host_after = host_.Read(&service_);
+    in.threads = internal::CountThreads(service_.cgroup());
     try {
       in.after = service_.cgroup().Read();
     } catch (const Error& e) {
@@ -220,6 +225,7 @@ class Runner {
   std::atomic<const char*> phase_ = "";
   Watch* watch_ = nullptr;  // of the run under way; none during the warm-up
   LoadEngine engine_;
+  internal::HostReader host_;
 };
 
 void Validate(const UntilDecided& wanted) {
@@ -238,6 +244,7 @@ void Validate(const UntilDecided& wanted) {
 }  // namespace
 
 void Validate(const MeasureOptions& options) {
+  Validate(options.bounds);
   if (options.retries < 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("retries {} is not possible: it must be 0 or more", options.retries));

@@ -1,6 +1,35 @@
 #include "throttletest/measure/validity.h"
 
+#include <fmt/format.h>
+
+#include "throttletest/base/duration.h"
+#include "throttletest/base/error.h"
+
 namespace throttletest {
+namespace {
+
+template <typename T>
+void Require(bool possible, const char* name, const T& value, const char* range) {
+  if (possible) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{} {} is not possible: it must be {}", name, value, range));
+}
+
+void RequireShare(const char* name, double share) {
+  Require(share >= 0 && share <= 1, name, share, "from 0 to 1");
+}
+
+}  // namespace
+
+void Validate(const ValidityBounds& bounds) {
+  Require(bounds.start_lag_p99.count() >= 0, "start_lag_p99",
+          throttletest::ToString(bounds.start_lag_p99), "0 or more");
+  Require(bounds.min_periods >= 1, "min_periods", bounds.min_periods, "1 or more");
+  RequireShare("max_steal", bounds.max_steal);
+  RequireShare("max_others_cpu", bounds.max_others_cpu);
+  Require(bounds.max_own_throttled_periods >= 0, "max_own_throttled_periods",
+          bounds.max_own_throttled_periods, "0 or more");
+}
 
 const char* ValidityGateName(ValidityGate gate) {
   switch (gate) {
@@ -18,6 +47,12 @@ const char* ValidityGateName(ValidityGate gate) {
       return "identity_changed";
     case ValidityGate::kCountersBackwards:
       return "counters_backwards";
+    case ValidityGate::kSteal:
+      return "steal";
+    case ValidityGate::kHostBusy:
+      return "host_busy";
+    case ValidityGate::kOwnThrottled:
+      return "own_throttled";
     case ValidityGate::kInterrupted:
       return "interrupted";
   }

@@ -139,6 +139,26 @@ Json MemoryJson(const CgroupDelta& d, Absences& absences) {
   return f.Take();
 }
 
+Json HostJson(const HostActivity& host, Absences& absences) {
+  Fields f("host", absences);
+  f.SetOutcome("steal", host.steal);
+  f.SetOutcome("others_cpu", host.others_cpu);
+  f.SetOutcome("cpu_pressure", host.cpu_pressure);
+  f.SetOutcome("own_throttled_periods", host.own_throttled_periods);
+  if (host.own_quota.empty()) {
+    f.SetAbsent("own_quota", "no CPU quota is visible above the test process");
+  } else {
+    f.Set("own_quota", host.own_quota);
+  }
+  return f.Take();
+}
+
+Json ServiceJson(const Measurement& m, Absences& absences) {
+  Fields f("service", absences);
+  f.SetOutcome("threads", m.threads);
+  return f.Take();
+}
+
 Json LoadJson(const Measurement& m, Absences& absences) {
   const LoadResult& load = m.load;
   Fields f("load", absences);
@@ -182,7 +202,10 @@ Json ValidityJson(const Measurement& m) {
           {"reasons", reasons},
           {"bounds",
            {{"start_lag_p99_ns", m.bounds.start_lag_p99.count()},
-            {"min_periods", m.bounds.min_periods}}}};
+            {"min_periods", m.bounds.min_periods},
+            {"max_steal", m.bounds.max_steal},
+            {"max_others_cpu", m.bounds.max_others_cpu},
+            {"max_own_throttled_periods", m.bounds.max_own_throttled_periods}}}};
 }
 
 Json EarlyJson(const EarlyVerdicts& early, Absences& absences) {
@@ -266,6 +289,8 @@ std::string ToJson(const Measurement& m, const std::vector<BudgetResult>& verdic
   doc["notes"] = m.notes;
   doc["cpu"] = CpuJson(m.cgroup, absences);
   doc["memory"] = MemoryJson(m.cgroup, absences);
+  doc["host"] = HostJson(m.host, absences);
+  doc["service"] = ServiceJson(m, absences);
   doc["load"] = LoadJson(m, absences);
   doc["response_ms"] = internal::LatencyJson("response_ms", m.load.ResponseTimes(), absences);
   doc["service_ms"] = internal::LatencyJson("service_ms", m.load.ServiceTimes(), absences);

@@ -109,6 +109,12 @@ std::string ThrottlingLine(const CgroupDelta& d) {
   return text;
 }
 
+std::string HostLine(const HostActivity& host) {
+  const auto percent = [](double share) { return fmt::format("{:.1f} %", share * 100); };
+  return fmt::format("others used {} of its CPU time, steal {}", Show(host.others_cpu, percent),
+                     Show(host.steal, percent));
+}
+
 std::string MemoryLine(const CgroupDelta& d) {
   return fmt::format("peak {}, OOM kills {}",
                      Show(d.memory_peak, [](std::int64_t b) { return ToString(ByteSize(b)); }),
@@ -149,6 +155,7 @@ std::string Details(const Measurement& m) {
   Line(out, "CPU use", UsageLine(m.cgroup));
   if (m.is_burst_load) Line(out, "CPU a burst", Show(m.MedianBatchCpu(), ToMilliseconds));
   Line(out, "memory", MemoryLine(m.cgroup));
+  Line(out, "host", HostLine(m.host));
   Line(out, "validity",
        m.validity.trusted() ? "trusted" : "inconclusive: " + m.validity.ToString());
   if (m.early) Line(out, "early", m.early->ToString());

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "service/instance.h"
+#include "service/running_services.h"
 #include "throttletest/service/service.h"
 
 namespace throttletest::internal {
@@ -55,6 +56,7 @@ class RunningService final : public Service {
   ResolvedLimits requested_;
   std::unique_ptr<Instance> instance_;
   std::uint64_t start_ticks_ = 0;
+  ListedService listed_{*this};  // last, so that a listed service is whole
 };
 
 }  // namespace throttletest::internal

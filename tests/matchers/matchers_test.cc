@@ -79,7 +79,7 @@ TEST(Matchers, ExplainAMatchAndAMismatch) {
   EXPECT_THAT(Explain(ThrottleRatioBelow(0.05), Throttled()),
               AllOf(HasSubstr("throttle ratio 0.28 (95 % interval 0.22..0.35, 20 batches) is not "
                               "below 0.05"),
-                    HasSubstr("77 of 277 periods"), HasSubstr("cpus >= 1.7 would fit")));
+                    HasSubstr("77 of 277 periods"), HasSubstr("cpus >= 2.1 would fit")));
 }
 
 TEST(Matchers, FailWithTheSummaryAndTheReason) {

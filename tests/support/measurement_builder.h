@@ -146,6 +146,26 @@ class MeasurementBuilder {
     return *this;
   }
 
+  // What the rest of the machine did. Units: shares of the CPU time of its 8 CPUs.
+  MeasurementBuilder& Host(double others, double steal = 0) {
+    others_ = others;
+    steal_ = steal;
+    return *this;
+  }
+  // The test process's own cgroup was throttled in `periods` periods.
+  MeasurementBuilder& OwnThrottled(std::int64_t periods) {
+    CpuLevel own{.path = "/ci/job", .inode = 9, .bandwidth = CpuBandwidth{50ms}};
+    own.counters = BandwidthCounters{.periods = 500, .throttled_periods = 30};
+    in_.host_before.own_levels = {own};
+    own.counters->throttled_periods += periods;
+    in_.host_after.own_levels = {own};
+    return *this;
+  }
+  MeasurementBuilder& Threads(int threads) {
+    in_.threads = Outcome<int>::Value(threads);
+    return *this;
+  }
+
   // CPU time of each batch; makes a timeline with a sample every 10 ms.
   MeasurementBuilder& BatchCpu(nanoseconds cpu) {
     batch_cpu_ = cpu;
@@ -163,6 +183,7 @@ class MeasurementBuilder {
   Measurement Build() const {
     internal::WindowInputs in = in_;
     internal::Tally(in.load);
+    SetHost(in);
     if (batch_cpu_ > 0ns || !throttles_.empty()) in.timeline = MakeTimeline();
     return internal::Assemble(std::move(in));
   }
@@ -171,6 +192,21 @@ class MeasurementBuilder {
   using Clock = std::chrono::steady_clock;
 
   RequestRecord& Record(std::size_t request) { return in_.load.records.at(request); }
+
+  // On top of what the service itself used.
+  void SetHost(internal::WindowInputs& in) const {
+    if (!in.after || !in.after->usage) return;
+    const std::chrono::duration<double> wall = in.after->time - in.before.time;
+    const auto part = [&](double share) {
+      return std::chrono::duration_cast<nanoseconds>(wall * 8 * share);
+    };
+    in.host_before.time = in.before.time;
+    in.host_before.cpu = internal::HostSnapshot::Cpu{.busy = 100s, .steal = 5s};
+    in.host_after.time = in.after->time;
+    in.host_after.cpu = internal::HostSnapshot::Cpu{
+        .busy = 100s + (*in.after->usage - *in.before.usage) + part(others_),
+        .steal = 5s + part(steal_)};
+  }
 
   Timeline MakeTimeline() const {
     Timeline timeline;
@@ -208,6 +244,8 @@ class MeasurementBuilder {
   internal::WindowInputs in_;
   nanoseconds every_ = 1s;
   nanoseconds batch_cpu_{0};
+  double others_ = 0.01;
+  double steal_ = 0;
   std::vector<nanoseconds> throttles_;
 };
 

@@ -21,6 +21,19 @@ struct LevelDelta {
   Outcome<double> throttle_ratio;
 };
 
+// Why two snapshots must not be compared.
+struct CgroupFault {
+  enum class Kind {
+    kIdentity,  // another cgroup: the service was restarted or moved
+    kLimit,     // a limit, a cpuset or the online CPUs changed
+    kCounter,   // a counter shrank or is no longer there
+  };
+  Kind kind = Kind::kCounter;
+  std::string text = {};  // with both figures: "/a: nr_periods went backwards, from 100 to 99: ..."
+
+  friend bool operator==(const CgroupFault&, const CgroupFault&) = default;
+};
+
 // Differences of two snapshots of one cgroup.
 //
 // The CPU figures describe the JUDGED level: of all visible levels with a quota, the one with the
@@ -58,9 +71,9 @@ struct CgroupDelta {
   std::string judged_path;      // level the bandwidth figures are of; empty without a quota
   bool judged_is_ancestor = false;
   std::vector<LevelDelta> levels;  // all levels with a quota, leaf first
-  // Why the two snapshots must not be compared. Empty: they may. When set, every figure above is
-  // inconclusive with this reason: identity changed, counters backwards, limit changed.
-  std::vector<std::string> faults;
+  // Empty: the two snapshots may be compared. Else every figure above is inconclusive with these
+  // reasons.
+  std::vector<CgroupFault> faults;
   // Worth telling but harmless: clamped ratio, kernel scaled the period with the same share.
   std::vector<std::string> notes;
 };

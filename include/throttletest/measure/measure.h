@@ -36,9 +36,9 @@ struct UntilDecided {
 
 struct MeasureOptions {
   ValidityBounds bounds = {};
-  // How often a run is repeated, warm-up included, when the load generator made it inconclusive
-  // (start lag, not sent) and the service still runs. What the service or its limits did is never
-  // repeated away. Units: >= 0, default 2.
+  // How often a run is repeated, warm-up included, when the load generator or the machine made it
+  // inconclusive (start lag, not sent, steal, host busy, own throttled) and the service still runs.
+  // What the service or its limits did is never repeated away. Units: >= 0, default 2.
   int retries = 2;
   // Between two timeline samples. Units: > 0, default 10 ms.
   std::chrono::nanoseconds sample_interval = std::chrono::milliseconds(10);

@@ -14,6 +14,7 @@
 #include "throttletest/load/record.h"
 #include "throttletest/measure/early.h"
 #include "throttletest/measure/environment.h"
+#include "throttletest/measure/host_activity.h"
 #include "throttletest/measure/validity.h"
 #include "throttletest/service/service.h"
 
@@ -43,6 +44,9 @@ struct Measurement {
   bool is_burst_load = false;              // batches of more than one request
   LoadResult load;
   CgroupDelta cgroup;
+  HostActivity host;
+  // Threads of all processes in the service's cgroup at the end of the window.
+  Outcome<int> threads;
   Timeline timeline;
   std::vector<ThrottledWindow> throttled_windows;
   std::vector<BatchUse> batches;

@@ -17,6 +17,9 @@ enum class ValidityGate {
   kLimitChanged,       // "limit_changed"
   kIdentityChanged,    // "identity_changed": the cgroup was removed and made again
   kCountersBackwards,  // "counters_backwards"
+  kSteal,              // "steal": the hypervisor ran something else
+  kHostBusy,           // "host_busy": other processes used the machine's CPUs
+  kOwnThrottled,       // "own_throttled": the load generator itself was stopped by a CPU quota
   kInterrupted,        // "interrupted"
 };
 const char* ValidityGateName(ValidityGate gate);
@@ -41,6 +44,16 @@ struct ValidityBounds {
   std::chrono::nanoseconds start_lag_p99 = std::chrono::milliseconds(25);
   // Smallest number of enforcement periods for a throttle ratio. Units: >= 1, default 10.
   std::int64_t min_periods = 10;
+  // Largest trusted HostActivity::steal. Units: 0..1, default 0.05; 1 switches the gate off.
+  double max_steal = 0.05;
+  // Largest trusted HostActivity::others_cpu. Units: 0..1, default 0.25: half a CPU on a machine
+  // with two is what a desktop does at rest; 1 switches the gate off.
+  double max_others_cpu = 0.25;
+  // Largest trusted HostActivity::own_throttled_periods. Units: >= 0, default 0.
+  std::int64_t max_own_throttled_periods = 0;
 };
+
+// Errors: kInvalidArgument naming the bound that is out of its range.
+void Validate(const ValidityBounds& bounds);
 
 }  // namespace throttletest

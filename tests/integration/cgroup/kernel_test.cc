@@ -201,7 +201,8 @@ TEST_F(CgroupKernel, C086SeesALimitThatChanged) {
   const Cgroup cgroup = Cgroup::Open(location_);
   const Snapshot before = cgroup.Read();
   WriteLimits(location_, {});
-  EXPECT_THAT(Subtract(before, cgroup.Read()).faults, ElementsAre(HasSubstr("limit changed")));
+  EXPECT_THAT(Subtract(before, cgroup.Read()).faults,
+              ElementsAre(testing::Field(&CgroupFault::text, HasSubstr("limit changed"))));
 }
 
 TEST_F(CgroupKernel, ReadsBackEveryLimitThroughUpdates) {

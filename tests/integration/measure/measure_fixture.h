@@ -34,17 +34,19 @@ class MeasureServiceTest : public ::testing::Test {
 
   // On a machine busy with other work a service that gets less CPU than its quota is never
   // throttled, so it gets the largest share there is.
-  static void Prefer(const Service& service) {
+  static void Prefer(const Service& service) { Share(service, "10000", "262144"); }
+  // Sets its share by weight, in the unit of v2 and of v1.
+  static void Share(const Service& service, const char* weight, const char* shares) {
     const ControllerLocation& cpu = service.cgroup().location().cpu.value();
     const bool v2 = cpu.version == CgroupVersion::kV2;
-    std::ofstream(cpu.directory() + (v2 ? "/cpu.weight" : "/cpu.shares"))
-        << (v2 ? "10000" : "262144");
+    std::ofstream(cpu.directory() + (v2 ? "/cpu.weight" : "/cpu.shares")) << (v2 ? weight : shares);
   }
 
-  // Start lag is the machine's affair; these tests are about everything else.
+  // Start lag and busy neighbours are the machine's affair; these tests are about everything else.
   static MeasureOptions Patient() {
     MeasureOptions options;
     options.bounds.start_lag_p99 = 10s;
+    options.bounds.max_steal = options.bounds.max_others_cpu = 1;
     return options;
   }
 

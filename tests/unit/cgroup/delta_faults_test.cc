@@ -19,15 +19,27 @@ const CpuBandwidth kHalf{.quota = 50ms};
 Snapshot Before() { return SnapshotOf(0s, {LevelOf("/a", 101, kHalf, 100, 50, 1s)}, 1s); }
 Snapshot After() { return SnapshotOf(1s, {LevelOf("/a", 101, kHalf, 110, 55, 2s)}, 4s); }
 
+std::vector<std::string> Texts(const CgroupDelta& delta) {
+  std::vector<std::string> texts;
+  for (const CgroupFault& fault : delta.faults) texts.push_back(fault.text);
+  return texts;
+}
+
+std::vector<CgroupFault::Kind> Kinds(const CgroupDelta& delta) {
+  std::vector<CgroupFault::Kind> kinds;
+  for (const CgroupFault& fault : delta.faults) kinds.push_back(fault.kind);
+  return kinds;
+}
+
 TEST(SubtractFaults, HasNoneForTwoSnapshotsOfOneCgroup) {
-  EXPECT_THAT(Subtract(Before(), After()).faults, IsEmpty());
+  EXPECT_THAT(Texts(Subtract(Before(), After())), IsEmpty());
 }
 
 TEST(SubtractFaults, C095SeesARestartByItsIdentity) {
   Snapshot after = After();
   after.cpu[0].inode = 205;
   const CgroupDelta delta = Subtract(Before(), after);
-  EXPECT_THAT(delta.faults, ElementsAre(HasSubstr("/a (inode 101) before, /a (inode 205) after")));
+  EXPECT_THAT(Texts(delta), ElementsAre(HasSubstr("/a (inode 101) before, /a (inode 205) after")));
   EXPECT_EQ(delta.usage.kind(), OutcomeKind::kInconclusive);
   EXPECT_EQ(delta.throttle_ratio.kind(), OutcomeKind::kInconclusive);
   EXPECT_THAT(delta.throttle_ratio.reason(), HasSubstr("cgroup identity changed"));
@@ -36,23 +48,23 @@ TEST(SubtractFaults, C095SeesARestartByItsIdentity) {
 TEST(SubtractFaults, C089SeesAMoveByThePath) {
   Snapshot after = After();
   after.cpu[0].path = "/b";
-  EXPECT_THAT(Subtract(Before(), after).faults, ElementsAre(HasSubstr("identity changed")));
+  EXPECT_THAT(Texts(Subtract(Before(), after)), ElementsAre(HasSubstr("identity changed")));
   after.cpu.push_back(LevelOf("/", 1, {}, 0, 0, 0ns));
-  EXPECT_THAT(Subtract(Before(), after).faults, ElementsAre(HasSubstr("1 levels before, 2 after")));
+  EXPECT_THAT(Texts(Subtract(Before(), after)), ElementsAre(HasSubstr("1 levels before, 2 after")));
 }
 
 TEST(SubtractFaults, C086SeesALimitThatWasReset) {
   Snapshot after = After();
   after.cpu[0].bandwidth = CpuBandwidth{};
   const CgroupDelta delta = Subtract(Before(), after);
-  EXPECT_THAT(delta.faults,
+  EXPECT_THAT(Texts(delta),
               ElementsAre("limit changed during measurement: /a had 50 ms per 100 ms (0.5 CPUs), "
                           "then unlimited"));
   EXPECT_EQ(delta.throttle_ratio.kind(), OutcomeKind::kInconclusive);
   after.cpu[0].bandwidth = CpuBandwidth{.quota = 50ms, .burst = 10ms};
-  EXPECT_THAT(Subtract(Before(), after).faults, ElementsAre(HasSubstr("limit changed")));
+  EXPECT_THAT(Texts(Subtract(Before(), after)), ElementsAre(HasSubstr("limit changed")));
   after.cpu[0].bandwidth.reset();
-  EXPECT_THAT(Subtract(Before(), after).faults, ElementsAre(HasSubstr("switched off")));
+  EXPECT_THAT(Texts(Subtract(Before(), after)), ElementsAre(HasSubstr("switched off")));
 }
 
 TEST(SubtractFaults, C021OnlyNotesThatTheKernelScaledThePeriod) {
@@ -61,14 +73,14 @@ TEST(SubtractFaults, C021OnlyNotesThatTheKernelScaledThePeriod) {
   before.cpu[0].bandwidth = CpuBandwidth{.quota = 1ms, .period = 1ms, .burst = 100us};
   after.cpu[0].bandwidth = CpuBandwidth{.quota = 2ms, .period = 2ms, .burst = 200us};
   const CgroupDelta delta = Subtract(before, after);
-  EXPECT_THAT(delta.faults, IsEmpty());
+  EXPECT_THAT(Texts(delta), IsEmpty());
   EXPECT_THAT(delta.notes, ElementsAre(HasSubstr("period changed during run")));
   EXPECT_EQ(delta.throttle_ratio.value(), 0.5);
   // Three times as long is nobody's doing but a user's.
   after.cpu[0].bandwidth = CpuBandwidth{.quota = 3ms, .period = 3ms, .burst = 300us};
-  EXPECT_THAT(Subtract(before, after).faults, ElementsAre(HasSubstr("limit changed")));
+  EXPECT_THAT(Texts(Subtract(before, after)), ElementsAre(HasSubstr("limit changed")));
   // So is a period that became shorter.
-  EXPECT_THAT(Subtract(after, before).faults, Contains(HasSubstr("limit changed")));
+  EXPECT_THAT(Texts(Subtract(after, before)), Contains(HasSubstr("limit changed")));
 }
 
 TEST(SubtractFaults, DoesNotMindAPeriodWithoutAQuota) {
@@ -76,7 +88,7 @@ TEST(SubtractFaults, DoesNotMindAPeriodWithoutAQuota) {
   Snapshot after = After();
   before.cpu[0].bandwidth = CpuBandwidth{};
   after.cpu[0].bandwidth = CpuBandwidth{.period = 50ms};
-  EXPECT_THAT(Subtract(before, after).faults, IsEmpty());
+  EXPECT_THAT(Texts(Subtract(before, after)), IsEmpty());
 }
 
 TEST(SubtractFaults, C090SeesACpusetThatChanged) {
@@ -84,14 +96,14 @@ TEST(SubtractFaults, C090SeesACpusetThatChanged) {
   Snapshot after = After();
   before.cpuset = CpuSet::Parse("1");
   after.cpuset = CpuSet::Parse("0-1");
-  EXPECT_THAT(Subtract(before, after).faults,
+  EXPECT_THAT(Texts(Subtract(before, after)),
               ElementsAre("cpuset changed during measurement: 1 before, 0-1 after"));
 }
 
 TEST(SubtractFaults, SeesCpusThatWentOffline) {
   Snapshot after = After();
   after.online = CpuSet::Parse("0-3");
-  EXPECT_THAT(Subtract(Before(), after).faults,
+  EXPECT_THAT(Texts(Subtract(Before(), after)),
               ElementsAre("online CPUs changed during measurement: 0-7 before, 0-3 after"));
 }
 
@@ -100,7 +112,7 @@ TEST(SubtractFaults, SeesAMemoryLimitThatChanged) {
   Snapshot after = After();
   before.memory.limit = 64_MiB;
   after.memory.limit = ByteSize::Unlimited();
-  EXPECT_THAT(Subtract(before, after).faults, ElementsAre(HasSubstr("memory limit changed")));
+  EXPECT_THAT(Texts(Subtract(before, after)), ElementsAre(HasSubstr("memory limit changed")));
 }
 
 TEST(SubtractFaults, SeesEveryCounterThatWentBackwards) {
@@ -110,7 +122,7 @@ TEST(SubtractFaults, SeesEveryCounterThatWentBackwards) {
     change(before, after);
     const CgroupDelta delta = Subtract(before, after);
     EXPECT_EQ(delta.usage_cores.kind(), OutcomeKind::kInconclusive);
-    return delta.faults.size() == 1 ? delta.faults[0] : std::string("not one fault");
+    return delta.faults.size() == 1 ? delta.faults[0].text : std::string("not one fault");
   };
   EXPECT_EQ(fault([](Snapshot&, Snapshot& a) { a.cpu[0].counters->periods = 99; }),
             "/a: nr_periods went backwards, from 100 to 99: counters were reset");
@@ -135,8 +147,19 @@ TEST(SubtractFaults, SeesEveryCounterThatWentBackwards) {
               HasSubstr("time held went backwards"));
 }
 
+TEST(SubtractFaults, HaveAKind) {
+  using Kind = CgroupFault::Kind;
+  Snapshot after = After();
+  after.cpu[0].inode = 205;
+  EXPECT_THAT(Kinds(Subtract(Before(), after)), ElementsAre(Kind::kIdentity));
+  after = After();
+  after.cpu[0].bandwidth = CpuBandwidth{};
+  after.cpu[0].counters->periods = 99;
+  EXPECT_THAT(Kinds(Subtract(Before(), after)), ElementsAre(Kind::kLimit, Kind::kCounter));
+}
+
 TEST(SubtractFaults, SeesSnapshotsInTheWrongOrder) {
-  EXPECT_THAT(Subtract(After(), Before()).faults, Contains(HasSubstr("not later than the first")));
+  EXPECT_THAT(Texts(Subtract(After(), Before())), Contains(HasSubstr("not later than the first")));
 }
 
 }  // namespace

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "support/measurement_builder.h"
+#include "throttletest/base/error.h"
 
 namespace throttletest {
 namespace {
@@ -118,8 +121,9 @@ TEST(Assemble, CountersThatWentBackwardsAreAFault) {
 }
 
 TEST(Assemble, RequestsThatWereNotSentAreAFault) {
-  EXPECT_THAT(MeasurementBuilder().NotSent(0).NotSent(1).Build().validity.faults,
-              ElementsAre(Fault(ValidityGate::kNotSent, "2 of 160 requests were not sent")));
+  EXPECT_THAT(
+      MeasurementBuilder().NotSent(0).NotSent(1).Build().validity.faults,
+      ElementsAre(Fault(ValidityGate::kNotSent, "2 of 160 requests were not sent, above 0")));
 }
 
 TEST(Assemble, StartLagIsJudgedByItsPercentileAgainstTheBound) {
@@ -132,6 +136,46 @@ TEST(Assemble, StartLagIsJudgedByItsPercentileAgainstTheBound) {
               ElementsAre(Fault(ValidityGate::kStartLag, "start lag P99 28.0 ms is above 25 ms")));
   two.inputs().bounds.start_lag_p99 = 28ms;
   EXPECT_TRUE(two.Build().validity.trusted());
+}
+
+TEST(Assemble, StealIsJudgedAgainstItsBound) {
+  EXPECT_TRUE(MeasurementBuilder().Host(0, 0.049).Build().validity.trusted());
+  MeasurementBuilder b;
+  b.Host(0, 0.12);
+  EXPECT_THAT(b.Build().validity.faults,
+              ElementsAre(Fault(ValidityGate::kSteal,
+                                "steal 12 % of the machine's CPU time is "
+                                "above 5 %: its hypervisor ran others")));
+  b.inputs().bounds.max_steal = 0.13;
+  EXPECT_TRUE(b.Build().validity.trusted());
+}
+
+TEST(Assemble, OtherProcessesAreJudgedAgainstTheirBound) {
+  EXPECT_TRUE(MeasurementBuilder().Host(0.24).Build().validity.trusted());
+  MeasurementBuilder b;
+  b.Host(0.84);
+  EXPECT_THAT(b.Build().validity.faults,
+              ElementsAre(Fault(ValidityGate::kHostBusy,
+                                "other processes used 84 % of the machine's CPU time, above 25 %: "
+                                "run measurements alone, with ctest's RUN_SERIAL")));
+  b.inputs().host_before.pressure = 1s;
+  b.inputs().host_after.pressure = 19s;
+  EXPECT_THAT(b.Build().validity.ToString(),
+              HasSubstr("(some task waited for a CPU 90 % of the time), above 25 %"));
+  b.inputs().bounds.max_others_cpu = 0.85;
+  EXPECT_TRUE(b.Build().validity.trusted());
+}
+
+TEST(Assemble, AThrottledTestProcessIsAFaultThatNamesItsQuota) {
+  EXPECT_TRUE(MeasurementBuilder().OwnThrottled(0).Build().validity.trusted());
+  MeasurementBuilder b;
+  b.OwnThrottled(7);
+  EXPECT_THAT(b.Build().validity.faults,
+              ElementsAre(Fault(ValidityGate::kOwnThrottled,
+                                "was itself throttled in 7 periods by /ci/job (50 ms per 100 ms "
+                                "(0.5 CPUs)), above 0")));
+  b.inputs().bounds.max_own_throttled_periods = 7;
+  EXPECT_TRUE(b.Build().validity.trusted());
 }
 
 TEST(Assemble, AnInterruptedRunTellsHowFarItCame) {
@@ -172,9 +216,11 @@ TEST(Assemble, TellsFailuresOfTheWarmUpAndAnEndedTimelineOnce) {
                                            "3 of 24 warm-up requests failed"));
 }
 
-TEST(WorthRetrying, OnlyTheLoadGeneratorsFaults) {
+TEST(WorthRetrying, OnlyFaultsOfTheLoadGeneratorAndTheMachine) {
   EXPECT_FALSE(internal::WorthRetrying({}));
   EXPECT_TRUE(internal::WorthRetrying(MeasurementBuilder().NotSent(0).Build().validity));
+  EXPECT_TRUE(internal::WorthRetrying(
+      MeasurementBuilder().Host(0.5, 0.5).OwnThrottled(1).Build().validity));
   MeasurementBuilder oom;
   oom.NotSent(0).inputs().after->memory.oom_kills = 1;
   EXPECT_FALSE(internal::WorthRetrying(oom.Build().validity));
@@ -184,6 +230,29 @@ TEST(ValidityGate, HasStableNames) {
   EXPECT_STREQ(ValidityGateName(ValidityGate::kStartLag), "start_lag");
   EXPECT_STREQ(ValidityGateName(ValidityGate::kServiceGone), "service_gone");
   EXPECT_STREQ(ValidityGateName(ValidityGate::kCountersBackwards), "counters_backwards");
+  EXPECT_STREQ(ValidityGateName(ValidityGate::kSteal), "steal");
+  EXPECT_STREQ(ValidityGateName(ValidityGate::kHostBusy), "host_busy");
+  EXPECT_STREQ(ValidityGateName(ValidityGate::kOwnThrottled), "own_throttled");
+}
+
+TEST(ValidityBounds, AreRefusedOutsideTheirRange) {
+  const auto message = [](const ValidityBounds& bounds) -> std::string {
+    try {
+      Validate(bounds);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message({}), "");
+  EXPECT_EQ(message({.max_steal = 1, .max_others_cpu = 1}), "");
+  EXPECT_THAT(message({.start_lag_p99 = -1ms}), HasSubstr("start_lag_p99 -1 ms"));
+  EXPECT_THAT(message({.min_periods = 0}), HasSubstr("min_periods 0"));
+  EXPECT_THAT(message({.max_steal = 5}), HasSubstr("max_steal 5 is not possible: it must be from"));
+  EXPECT_THAT(message({.max_others_cpu = -0.1}), HasSubstr("max_others_cpu -0.1"));
+  EXPECT_THAT(message({.max_others_cpu = std::nan("")}), HasSubstr("max_others_cpu nan"));
+  EXPECT_THAT(message({.max_own_throttled_periods = -1}), HasSubstr("throttled_periods -1"));
 }
 
 }  // namespace

@@ -57,6 +57,8 @@ TEST(ToJson, HasTheFieldsThatScriptsReadWithTheirUnits) {
                             .ThrottleAt(3, 100ms)
                             .Fail(5, 500, 2ms, "HTTP 500")
                             .TimeOut(6, 1s)
+                            .OwnThrottled(0)
+                            .Threads(11)
                             .Build();
   const json doc = Parsed(m, {ParseBudget("p50<150ms").Evaluate(m)});
   EXPECT_EQ(doc["schema"], "throttletest/run/1");
@@ -88,6 +90,14 @@ TEST(ToJson, HasTheFieldsThatScriptsReadWithTheirUnits) {
   EXPECT_EQ(doc["start_lag_ms"]["max"], 0.0);
   EXPECT_EQ(doc["batch_order_median_ms"].size(), 8U);
   EXPECT_EQ(doc["median_batch_cpu_ns"], 164'000'000);
+  EXPECT_EQ(doc["host"]["others_cpu"], 0.01);
+  EXPECT_EQ(doc["host"]["steal"], 0.0);
+  EXPECT_EQ(doc["host"]["own_throttled_periods"], 0);
+  EXPECT_EQ(doc["host"]["own_quota"], "/ci/job (50 ms per 100 ms (0.5 CPUs))");
+  EXPECT_EQ(doc["service"]["threads"], 11);
+  EXPECT_EQ(doc["validity"]["bounds"]["max_steal"], 0.05);
+  EXPECT_EQ(doc["validity"]["bounds"]["max_others_cpu"], 0.25);
+  EXPECT_EQ(doc["validity"]["bounds"]["max_own_throttled_periods"], 0);
   EXPECT_EQ(doc["validity"]["status"], "trusted");
   EXPECT_EQ(doc["verdicts"][0]["budget"], "p50<150ms");
   EXPECT_EQ(doc["verdicts"][0]["verdict"], "met");
