@@ -90,6 +90,10 @@ class OwnQuota {
     ResolvedLimits limits;
     limits.cpu.quota = quota;
     internal::WriteLimits(limited_, limits);
+    // The largest share there is: a busy machine must not keep it from using its quota up.
+    const bool v2 = limited_.cpu->version == CgroupVersion::kV2;
+    internal::WriteControlFile(limited_.cpu->directory(), v2 ? "cpu.weight" : "cpu.shares",
+                               v2 ? "10000" : "262144");
     internal::AddProcess(limited_, ::getpid());
     work_ = std::thread([this] {
       while (!done_) {
