@@ -24,13 +24,17 @@ std::string CpusText(std::int64_t tenths) {
                           : fmt::format("{}.{}", tenths / 10, tenths % 10);
 }
 
-std::optional<nanoseconds> LargestBatch(const Measurement& m) {
-  std::optional<nanoseconds> largest;
+// Nearest rank 95 % of the batches' CPU time: one batch in which something else happened, too, must
+// not decide. Absent: none is known.
+std::optional<nanoseconds> LargeBatch(const Measurement& m) {
+  std::vector<nanoseconds> known;
   for (const BatchUse& batch : m.batches) {
-    if (batch.cpu.has_value())
-      largest = std::max(largest.value_or(nanoseconds(0)), batch.cpu.value());
+    if (batch.cpu.has_value()) known.push_back(batch.cpu.value());
   }
-  return largest;
+  if (known.empty()) return std::nullopt;
+  const auto rank = static_cast<std::ptrdiff_t>((known.size() * 95 + 99) / 100);
+  std::nth_element(known.begin(), known.begin() + (rank - 1), known.end());
+  return known[static_cast<std::size_t>(rank - 1)];
 }
 
 // CPUs the service can use at once: no more than it has threads. Absent: 0, not known.
@@ -42,15 +46,15 @@ int CpusInUse(const Measurement& m) {
 
 // The CPU time a burst needs to be sure of it.
 struct Need {
-  nanoseconds largest{0};  // burst
-  nanoseconds slice{0};    // of each CPU in use; 0: not known
-  int cpus = 0;            // in use
-  nanoseconds all() const { return largest + slice * cpus; }
+  nanoseconds burst{0};  // as large as nearly all are
+  nanoseconds slice{0};  // of each CPU in use; 0: not known
+  int cpus = 0;          // in use
+  nanoseconds all() const { return burst + slice * cpus; }
 };
 
 Need NeedOf(const Measurement& m, nanoseconds work) {
-  return {LargestBatch(m).value_or(work),
-          std::chrono::microseconds(m.environment.bandwidth_slice_us), CpusInUse(m)};
+  return {LargeBatch(m).value_or(work), std::chrono::microseconds(m.environment.bandwidth_slice_us),
+          CpusInUse(m)};
 }
 
 // "cpus >= 1.8 would fit it".
@@ -72,7 +76,7 @@ std::string CpusAdvice(const Need& need, nanoseconds period, int usable, const J
   std::string text = CpusAdvice(needed, period, usable, quota);
   if (needed == need.all() && need.slice > nanoseconds(0)) {
     text +=
-        fmt::format(" ({} and a slice of {} for {}{})", Rounded(need.largest), ToString(need.slice),
+        fmt::format(" ({} and a slice of {} for {}{})", Rounded(need.burst), ToString(need.slice),
                     need.cpus == 1 ? "" : "each of ", CpuCount(need.cpus));
   }
   return text;
@@ -156,9 +160,9 @@ std::string BurstFit(const Measurement& m, const JudgedQuota& quota, nanoseconds
   const std::string gives = QuotaGives(quota.bandwidth);
   const Need need = NeedOf(m, work);
   if (QuotaToHold(need.all(), period, usable) > given) {
-    const bool varies = Rounded(need.largest) != Rounded(work);
+    const bool varies = Rounded(need.burst) != Rounded(work);
     return fmt::format("One burst needs {} CPU{}, {}: {}{}.{}", Rounded(work),
-                       varies ? " at the median and up to " + Rounded(need.largest) : "", gives,
+                       varies ? " at the median and " + Rounded(need.burst) + " at P95" : "", gives,
                        CpusAdvice(need, period, usable, quota),
                        OtherAdvice(need, usable, mean, quota), ThreadsAdvice(m, quota));
   }

@@ -43,8 +43,8 @@ std::int64_t TenthsOfCpu(std::chrono::nanoseconds quota, std::chrono::nanosecond
 // limits that would fit: "One burst needs 164 ms CPU, the quota gives 100 ms per 100 ms period:
 // cpus >= 1.8 would fit it ..."; and the number of threads, when there are too many for the quota.
 // The kernel hands quota out to each CPU in slices, and what is left of a slice on one CPU is
-// missing on another: so the advice holds the largest burst and one slice more for each CPU in use.
-// Absent: empty when nothing is known. Needs a quota in force.
+// missing on another: so the advice holds 95 % of the bursts and one slice more for each CPU in
+// use. Absent: empty when nothing is known. Needs a quota in force.
 std::string FitText(const Measurement& m, const JudgedQuota& quota);
 
 }  // namespace throttletest::internal
