@@ -175,7 +175,7 @@ RunSettings Understand(const RunText& text) {
   settings.options.bounds = ReadBounds(text);
   settings.options.retries = text.retries;
   ReadEndpoint(text.load, settings.options);
-  Validate(settings.options);
+  Validate(settings.traffic, settings.options);
   if (!text.json.empty()) CheckWritable(text.json);
   return settings;
 }

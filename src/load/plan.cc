@@ -146,6 +146,10 @@ nanoseconds LoadPlan::warm_up_length() const { return warm_up_.value_or(kDefault
 
 int LoadPlan::max_in_flight() const { return max_in_flight_.value_or(kDefaultMaxInFlight); }
 
+bool LoadPlan::is_steady() const {
+  return phases_.size() == 1 && phases_.front().pattern != Phase::Pattern::kRamp;
+}
+
 PlanUntilDecided LoadPlan::UntilDecided(double error_rate) const {
   return {.plan = *this, .error_rate = error_rate};
 }

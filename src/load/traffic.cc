@@ -100,6 +100,10 @@ bool Traffic::has_warm_up() const {
                      [](const Stream& s) { return s.plan.has_warm_up(); });
 }
 
+bool Traffic::is_steady() const {
+  return streams_.size() == 1 && streams_.front().plan.is_steady();
+}
+
 int Traffic::max_in_flight() const {
   int sum = 0;
   for (const Stream& s : streams_)

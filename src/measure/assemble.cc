@@ -6,6 +6,7 @@
 
 #include "measure/batch_use.h"
 #include "measure/gates.h"
+#include "throttletest/base/duration.h"
 #include "throttletest/cgroup/read_back.h"
 
 namespace throttletest::internal {
@@ -45,6 +46,12 @@ std::vector<std::string> CollectNotes(const WindowInputs& in, const CgroupDelta&
              {fmt::format("a limit of {:.4g} CPUs is pointless on the {} CPUs of this machine: the "
                           "quota can never be used up",
                           *in.requested.cpu.cpus(), online)});
+  }
+  if (in.in_phase) {
+    AddNotes(notes,
+             {fmt::format("all batches start at the same point of the {} period, so this run "
+                          "shows one case: an interval that is no multiple of it shows all",
+                          throttletest::ToString(nanoseconds(in.requested.cpu.period)))});
   }
   if (delta.effective.ancestors_hidden) {
     AddNotes(notes, {"limits above the visible root of the cgroup tree cannot be read"});

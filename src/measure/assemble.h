@@ -28,6 +28,7 @@ struct WindowInputs {
   std::string request;
   std::vector<std::string> request_kinds;
   int batch_size = 1;
+  bool in_phase = false;  // all batches start at the same point of the service's period
   LoadResult load;
   std::optional<EarlyVerdicts> early;
   Snapshot before;

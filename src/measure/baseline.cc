@@ -95,11 +95,15 @@ Expected Expect(RunFigure figure, std::vector<double> values, double tolerance) 
   return e;
 }
 
+constexpr const char* kEndedEarly =
+    "the run was ended once its budgets were decided, and runs of different lengths do not compare";
+
 // What became of all figures of one run.
 struct Findings {
   std::string worse = {};    // with old, new and interval
   std::string unknown = {};  // cannot be judged, with the reason
   std::string fine = {};
+  std::string missing = {};  // figures that no stored run has
 };
 
 std::string WorseText(RunFigure figure, double value, const Expected& e) {
@@ -114,15 +118,19 @@ std::string FineText(RunFigure figure, double value, const Expected& e) {
 }
 
 // A quota that was taken away leaves no throttle ratio to judge, and that is no lack.
-bool HasNoQuotaNow(RunFigure figure, const Outcome<double>& now) {
-  return figure == RunFigure::kThrottleRatio && now.kind() == OutcomeKind::kNotAvailable;
+bool HasNoQuotaNow(RunFigure figure, const Measurement& m) {
+  const EffectiveCpuLimit& effective = m.cgroup.effective;
+  return figure == RunFigure::kThrottleRatio && !effective.ancestors_hidden &&
+         !(effective.quota && effective.quota->limited());
 }
 
-void JudgeFigure(RunFigure figure, const BaselineRuns& stored, const Outcome<double>& now,
+void JudgeFigure(RunFigure figure, const BaselineRuns& stored, const Measurement& m,
                  double tolerance, Findings& findings) {
   std::vector<double> values = StoredValues(stored, figure);
-  if (values.empty() || HasNoQuotaNow(figure, now)) return;
+  if (HasNoQuotaNow(figure, m)) return;
   const char* subject = RunFigureSubject(figure);
+  if (values.empty()) return AppendText(findings.missing, subject, ", ");
+  const Outcome<double> now = FiguresOf(m).at(figure);
   if (!now.has_value()) {
     AppendText(findings.unknown, fmt::format("{}: {}", subject, now.reason()), "; ");
     return;
@@ -161,10 +169,7 @@ std::string RunsText(const BaselineRuns& stored) {
 BudgetResult JudgeComparable(const BaselineRuns& stored, const std::string& name,
                              const Measurement& m, double tolerance) {
   Findings findings;
-  const RunFigures now = FiguresOf(m);
-  for (const RunFigure figure : kRunFigures) {
-    JudgeFigure(figure, stored, now.at(figure), tolerance, findings);
-  }
+  for (const RunFigure figure : kRunFigures) JudgeFigure(figure, stored, m, tolerance, findings);
   const std::string changes =
       internal::LimitChanges(stored.limits, internal::LimitTextsOf(m.requested));
   BudgetResult result;
@@ -182,6 +187,10 @@ BudgetResult JudgeComparable(const BaselineRuns& stored, const std::string& name
     result.verdict = Verdict::kMet;
     result.explanation = fmt::format("no worse than baseline \"{}\" ({}): {} ({}).", name,
                                      RunsText(stored), findings.fine, Method(stored, tolerance));
+    if (!findings.missing.empty()) {
+      result.explanation +=
+          fmt::format(" Not judged, as no stored run has it: {}.", findings.missing);
+    }
     if (!changes.empty()) {
       result.explanation += fmt::format(
           " The limits changed ({}) and nothing is worse; write new runs if that is meant.",
@@ -226,6 +235,9 @@ void RequireStorable(const std::string& name, const Measurement& m) {
   if (!m.validity.trusted()) {
     internal::Refuse(fmt::format("baseline \"{}\" is not written: the run cannot be trusted: {}",
                                  name, m.validity.ToString()));
+  }
+  if (m.early && m.early->ended_early) {
+    internal::Refuse(fmt::format("baseline \"{}\" is not written: {}", name, kEndedEarly));
   }
   const RunFigures figures = FiguresOf(m);
   for (const RunFigure figure : kRunFigures) {
@@ -280,6 +292,13 @@ std::string AddBaselineRun(BaselineFile& file, const std::string& name, const Me
   }
   std::string text = fmt::format("wrote run {} of baseline \"{}\" to {}{}", group.runs.size(), name,
                                  file.path, replaced);
+  std::string lacking;
+  for (const RunFigure figure : kRunFigures) {
+    const Outcome<double>& value = group.runs.back().figures.at(figure);
+    if (value.has_value()) continue;
+    AppendText(lacking, fmt::format("{}: {}", RunFigureSubject(figure), value.reason()), "; ");
+  }
+  if (!lacking.empty()) text += fmt::format(" without {}", lacking);
   if (group.runs.size() < kFewestBaselineRuns) {
     text += fmt::format("; {} more needed", kFewestBaselineRuns - group.runs.size());
   }
@@ -293,6 +312,9 @@ BudgetResult JudgeBaseline(const BaselineFile& file, const std::string& name, co
     result.explanation =
         fmt::format("cannot be judged against baseline \"{}\": the run cannot be trusted: {}", name,
                     m.validity.ToString());
+  } else if (m.early && m.early->ended_early) {
+    result.explanation =
+        fmt::format("cannot be judged against baseline \"{}\": {}", name, kEndedEarly);
   } else if (!(bound.tolerance >= 0) || std::isinf(bound.tolerance)) {
     result.explanation = fmt::format(
         "a tolerance of {} is not possible: it must be 0 or more, 0.05 for 5 %", bound.tolerance);

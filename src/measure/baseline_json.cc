@@ -70,6 +70,9 @@ Json ParseJson(const std::string& text, const std::string& path) {
     json = Json::parse(text, std::ref(keys));
   } catch (const Json::parse_error& e) {
     RefuseFile(path, fmt::format("it is not JSON at {}", LineAt(text, e.byte)));
+  } catch (const Json::exception& e) {
+    // A number too large for any figure, for example.
+    RefuseFile(path, e.what());
   }
   if (!keys.repeated().empty()) {
     RefuseFile(path, fmt::format("the key \"{}\" occurs twice in one object", keys.repeated()));

@@ -39,9 +39,13 @@ void BettingTest::Add(double observation) {
   if (above >= target_) answer_ = Answer::kAbove;
 }
 
-std::int64_t BettingTest::Floor(double bound, double error_rate) {
+std::optional<std::int64_t> BettingTest::Floor(double bound, double error_rate) {
+  constexpr std::int64_t kMost = 10'000'000;
   BettingTest test(bound, error_rate);
-  while (test.answer() == Answer::kOpen) test.Add(0);
+  while (test.answer() == Answer::kOpen) {
+    if (test.count() == kMost) return std::nullopt;
+    test.Add(0);
+  }
   return test.count();
 }
 

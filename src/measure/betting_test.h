@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace throttletest::internal {
 
@@ -27,8 +28,9 @@ class BettingTest {
   Answer answer() const { return answer_; }
   std::int64_t count() const { return count_; }
 
-  // The observations needed for kBelow when all of them are 0: the fewest.
-  static std::int64_t Floor(double bound, double error_rate);
+  // The observations needed for kBelow when all of them are 0: the fewest. Absent: more than ten
+  // million, which no run has.
+  static std::optional<std::int64_t> Floor(double bound, double error_rate);
 
  private:
   // A share of the fortune that stakes the same part of itself, of all it may, every time.

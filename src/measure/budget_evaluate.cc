@@ -28,11 +28,13 @@ std::string Margin(double value, double bound) {
   return fmt::format(", {:.1f} % {} the bound", std::abs(percent), percent < 0 ? "under" : "over");
 }
 
-// What an early decision adds: that it was taken, and after how much of the plan.
+// How much of the plan a run that was ended early rests on, and whether that decided this budget.
 std::string Early(const Measurement& m, const EarlyVerdict* early) {
-  if (early == nullptr || !m.early->ended_early) return "";
-  return fmt::format(", decided after {} of {} observations", early->observations,
-                     m.early->planned_observations);
+  if (!m.early || !m.early->ended_early) return "";
+  return early == nullptr ? fmt::format(", on the {} of {} observations that were run",
+                                        m.early->observations, m.early->planned_observations)
+                          : fmt::format(", decided after {} of {} observations",
+                                        early->observations, m.early->planned_observations);
 }
 
 // Told only when the bound is within the interval: the verdict might be another next time.
@@ -69,12 +71,20 @@ BudgetResult Budget::Evaluate(const Measurement& m) const {
     figure += fmt::format(" {}", internal::ValueText(metric_, *reading.value, bound_));
 
   const bool met = reading.value && Holds(comparison_, *reading.value, bound_);
-  // The figure of a decided budget may rest on few samples, but never contradicts the decision.
+  // The figure of a decided budget may rest on few samples, but not contradict the decision: one
+  // weighs the observations alike, the other by their requests or periods.
   const EarlyVerdict* early = m.early ? m.early->Decided(result.budget) : nullptr;
-  if (early != nullptr && (early->verdict == Verdict::kMet) != met) early = nullptr;
+  const bool contradicted = early != nullptr && (early->verdict == Verdict::kMet) != met;
   const bool enough = reading.inconclusive.empty() || (early != nullptr && reading.too_few);
 
   std::string doubt = enough ? "" : reading.inconclusive;
+  if (contradicted && m.early->ended_early) {
+    doubt = fmt::format(
+        "it was called {} after {} observations, and what was measured says otherwise: run the "
+        "whole plan",
+        VerdictName(early->verdict), early->observations);
+  }
+  if (contradicted) early = nullptr;
   if (!m.validity.trusted()) {
     doubt = fmt::format("the run cannot be trusted: {}", m.validity.ToString());
   }

@@ -35,6 +35,9 @@ void RequireOptions(const CompareOptions& options) {
         fmt::format("{} rounds are not possible: it must be 1 to {}", options.rounds, kMostRounds));
   }
   Validate(options.measure);
+  if (options.measure.until_decided) {
+    internal::Refuse("rounds cannot be ended once decided: only whole ones compare");
+  }
 }
 
 // Stops at the first round that cannot be trusted.
@@ -60,11 +63,10 @@ Rounds CompareRounds(Service& service, const std::vector<LimitSetting>& settings
   RequireSettings(settings);
   RequireOptions(options);
   const Limits before = service.spec().limits;
+  Rounds rounds;
   try {
-    Rounds rounds = RunRounds(service, settings, traffic, options);
-    if (service.alive()) service.Update(before);
-    return rounds;
-  } catch (const Error&) {
+    rounds = RunRounds(service, settings, traffic, options);
+  } catch (...) {
     try {
       if (service.alive()) service.Update(before);
     } catch (const Error&) {
@@ -72,6 +74,8 @@ Rounds CompareRounds(Service& service, const std::vector<LimitSetting>& settings
     }
     throw;
   }
+  if (service.alive()) service.Update(before);
+  return rounds;
 }
 
 Rounds CompareRounds(Service& service, const std::vector<LimitSetting>& settings,

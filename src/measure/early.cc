@@ -27,7 +27,7 @@ std::string EarlyVerdicts::ToString() const {
   std::string text = fmt::format(
       "{} after {} of {} observations of {} request{} ({:.1f} s) at an error rate of {:.4g} % a "
       "budget",
-      ended_early ? "decided" : "not decided", observations, planned_observations,
+      ended_early ? "ended" : "went on to the plan's end,", observations, planned_observations,
       SizeText(requests_per_observation), requests_per_observation == 1 ? "" : "s",
       std::chrono::duration<double>(duration).count(), error_rate * 100);
   for (const EarlyVerdict& verdict : budgets) {

@@ -70,6 +70,7 @@ EarlyJudge::EarlyJudge(const std::vector<Budget>& budgets, double error_rate,
     : error_rate_(error_rate),
       min_periods_(min_periods),
       stretches_(StretchesOf(schedule, shortest)),
+      batches_(static_cast<std::int64_t>(schedule.batches().size())),
       planned_requests_(schedule.request_count()) {
   for (const Budget& budget : budgets) cases_.push_back(MakeCase(budget));
 }
@@ -78,10 +79,12 @@ EarlyJudge::Case EarlyJudge::MakeCase(const Budget& budget) const {
   Case judged{.budget = budget};
   // The last stretch has no end but is one of the bursts, too.
   const auto bursts = static_cast<std::int64_t>(stretches_.size()) + 1;
+  // Several bursts in one stretch cannot be told apart.
+  const bool countable = budget.metric() != Metric::kThrottledBursts || bursts == batches_;
   const auto share = AllowedShare(budget, bursts);
-  if (share && *share > 0 && *share < 1) {
-    judged.test.emplace(*share, error_rate_);
+  if (countable && share && *share > 0 && *share < 1) {
     judged.floor = BettingTest::Floor(*share, error_rate_);
+    if (judged.floor) judged.test.emplace(*share, error_rate_);
   }
   return judged;
 }
@@ -117,7 +120,7 @@ void EarlyJudge::Look(const LoadResult& load, const std::vector<Cgroup::Quick>& 
     if (counted) periods_ += to->counters->periods - from->counters->periods;
     for (Case& judged : cases_) {
       if (IsThrottling(judged.budget.metric())) {
-        judged.hopeless = !counted;
+        judged.hopeless = to != nullptr && !to->counters;
         Observe(judged, counters);
       }
       if (IsRequests(judged.budget.metric())) {
@@ -136,7 +139,6 @@ bool EarlyJudge::decided() const {
 EarlyVerdicts EarlyJudge::Verdicts(nanoseconds duration) const {
   EarlyVerdicts verdicts;
   verdicts.error_rate = error_rate_;
-  verdicts.ended_early = decided() && next_ < stretches_.size();
   verdicts.observations = static_cast<std::int64_t>(next_);
   verdicts.planned_observations = static_cast<std::int64_t>(stretches_.size()) + 1;
   verdicts.requests_per_observation =

@@ -25,7 +25,8 @@ class EarlyJudge {
   void Look(const LoadResult& load, const std::vector<Cgroup::Quick>& samples);
   // True when more of the plan would not change a verdict.
   bool decided() const;
-  // What is known now. Units: duration: of the load so far.
+  // What is known now; whether it ended the run is for the caller to say. Units: duration: of the
+  // load so far.
   EarlyVerdicts Verdicts(std::chrono::nanoseconds duration) const;
 
  private:
@@ -46,6 +47,7 @@ class EarlyJudge {
   const double error_rate_;
   const std::int64_t min_periods_;
   const std::vector<Stretch> stretches_;
+  const std::int64_t batches_;
   const std::int64_t planned_requests_;
   std::size_t next_ = 0;  // the first stretch not looked at
   std::int64_t periods_ = 0;

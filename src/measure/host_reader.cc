@@ -110,8 +110,10 @@ void SetPressure(HostActivity& activity, const HostSnapshot& before, const HostS
 
 void SetOwnThrottling(HostActivity& activity, const HostSnapshot& before,
                       const HostSnapshot& after) {
-  activity.own_throttled_periods =
-      Outcome<std::int64_t>::NotAvailable("no CPU quota is visible above the test process");
+  const std::string& lack = before.own_lack.empty() ? after.own_lack : before.own_lack;
+  activity.own_throttled_periods = Outcome<std::int64_t>::NotAvailable(
+      lack.empty() ? "no CPU quota is visible above the test process"
+                   : "the cgroup of the test process could not be read: " + lack);
   const std::size_t levels = std::min(before.own_levels.size(), after.own_levels.size());
   for (std::size_t i = 0; i < levels; ++i) {
     const CpuLevel& a = before.own_levels[i];
@@ -128,7 +130,8 @@ void SetOwnThrottling(HostActivity& activity, const HostSnapshot& before,
 
 struct HostReader::State {
   std::string proc_root;
-  std::optional<Cgroup> own;  // Absent: not found
+  std::optional<Cgroup> own;  // Absent: not found, see `lack`
+  std::string lack;
 };
 
 HostReader::HostReader(std::string proc_root, const std::string& fs_root)
@@ -136,8 +139,8 @@ HostReader::HostReader(std::string proc_root, const std::string& fs_root)
   state_->proc_root = std::move(proc_root);
   try {
     state_->own = Cgroup::Open(LocateCgroup(::getpid(), state_->proc_root, fs_root), fs_root, true);
-  } catch (const Error&) {
-    // Without a cgroup there is no quota above this process that could be seen.
+  } catch (const Error& e) {
+    state_->lack = e.what();
   }
 }
 HostReader::HostReader(HostReader&&) noexcept = default;
@@ -151,11 +154,12 @@ HostSnapshot HostReader::Read(const Service* measured) const {
   snapshot.pressure = ReadPressure(state_->proc_root);
   snapshot.own_cpu = OwnCpu();
   snapshot.services = UsageOfRunningServices(measured);
+  snapshot.own_lack = state_->lack;
   if (!state_->own) return snapshot;
   try {
     snapshot.own_levels = state_->own->Read().cpu;
-  } catch (const Error&) {
-    // As if there were none: the service's own counters are still judged.
+  } catch (const Error& e) {
+    snapshot.own_lack = e.what();
   }
   return snapshot;
 }

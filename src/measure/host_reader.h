@@ -29,6 +29,7 @@ struct HostSnapshot {
   std::map<const Service*, std::chrono::nanoseconds> services = {};
   // The cgroup of this process and its ancestors. Absent: empty, it cannot be read.
   std::vector<CpuLevel> own_levels = {};
+  std::string own_lack = {};  // why they cannot be read; empty when they can
 };
 
 // Reads the counters again and again; finds the cgroup of this process once.

@@ -11,6 +11,7 @@
 #include "measure/assemble.h"
 #include "measure/early_judge.h"
 #include "measure/host_reader.h"
+#include "measure/phase.h"
 #include "measure/thread_count.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
@@ -51,6 +52,24 @@ Endpoint EndpointAt(std::uint16_t port, const MeasureOptions& options) {
   return {.port = port, .unix_path = options.unix_path, .tls = options.tls};
 }
 
+// What the machine did meanwhile can only be judged in a window of a second or more.
+constexpr nanoseconds kShortestLoad = std::chrono::seconds(1);
+
+// The period the service's own quota is enforced in. Absent: it has none.
+std::optional<nanoseconds> PeriodOf(const Service& service) {
+  const CpuBandwidth& cpu = service.requested().cpu;
+  if (!cpu.limited()) return std::nullopt;
+  return cpu.period;
+}
+
+// An early decision takes the batches for cases of their own, so they must not all be the same one.
+Schedule MeasuredOf(const Service& service, const Traffic& traffic, const MeasureOptions& options) {
+  Schedule schedule = traffic.measured();
+  const auto period = PeriodOf(service);
+  if (!options.until_decided || !period || !internal::IsInPhase(schedule, *period)) return schedule;
+  return internal::OutOfPhase(schedule, *period);
+}
+
 // One service under one load: owns the engine, so that connections stay open from the warm-up to
 // the last attempt.
 class Runner {
@@ -59,7 +78,7 @@ class Runner {
       : service_(service),
         traffic_(traffic),
         options_(options),
-        measured_(traffic.measured()),
+        measured_(MeasuredOf(service, traffic, options)),
         warm_up_(traffic.warm_up()),
         on_stop_(options.stop, [this] { stop_.request_stop(); }),
         engine_(EndpointAt(service.port(), options), traffic.requests(), EngineOptions()) {}
@@ -103,11 +122,14 @@ class Runner {
       samples_.insert(samples_.end(), fresh.begin(), fresh.end());
       judge_->Look(load, samples_);
       duration_ = std::chrono::steady_clock::now() - load.epoch;
-      return judge_->decided();
+      ended_early_ = judge_->decided() && duration_ >= kShortestLoad;
+      return ended_early_;
     }
     std::optional<EarlyVerdicts> Verdicts() const {
       if (!judge_) return std::nullopt;
-      return judge_->Verdicts(duration_);
+      EarlyVerdicts verdicts = judge_->Verdicts(duration_);
+      verdicts.ended_early = ended_early_;
+      return verdicts;
     }
 
    private:
@@ -116,6 +138,7 @@ class Runner {
     std::vector<Cgroup::Quick> samples_;
     std::optional<internal::EarlyJudge> judge_;
     nanoseconds duration_{0};
+    bool ended_early_ = false;
   };
 
   LoadEngineOptions EngineOptions() {
@@ -152,6 +175,8 @@ class Runner {
       in.request_kinds.push_back(request.ToString());
     }
     in.batch_size = measured_.largest_batch();
+    const auto period = PeriodOf(service_);
+    in.in_phase = period && in.batch_size > 1 && internal::IsInPhase(measured_, *period);
     in.bounds = options_.bounds;
     return in;
   }
@@ -258,6 +283,15 @@ void Validate(const MeasureOptions& options) {
   Validate(EndpointAt(1, options));
 }
 
+void Validate(const Traffic& traffic, const MeasureOptions& options) {
+  Validate(options);
+  if (!options.until_decided || traffic.is_steady()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("\"{}\" cannot be measured until decided: its load changes, so its "
+                          "beginning says nothing about its end; use one stream of one phase",
+                          traffic.PlanText()));
+}
+
 Measurement MeasureService(Service& service, const LoadPlan& plan, const Request& request,
                            const MeasureOptions& options) {
   return MeasureService(service, Traffic(plan, request), options);
@@ -265,7 +299,7 @@ Measurement MeasureService(Service& service, const LoadPlan& plan, const Request
 
 Measurement MeasureService(Service& service, const Traffic& traffic,
                            const MeasureOptions& options) {
-  Validate(options);
+  Validate(traffic, options);
   Runner runner(service, traffic, options);
   std::vector<std::string> earlier;
   for (int attempt = 1;; ++attempt) {

@@ -296,6 +296,14 @@ TEST_F(Command, RefusesAnUnknownLauncher) {
   EXPECT_THAT(run.err, HasSubstr("dokcer"));
 }
 
+TEST_F(Command, RefusesToDecideARampByItsBeginning) {
+  const auto run =
+      test::RunBinary({THROTTLETEST, "run", "--launcher", "cgroup", "--ramp", "1:5", "--get", "/",
+                       "--budget", "p99<1s", "--until-decided", "--", "sleep", "1"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, HasSubstr("its load changes"));
+}
+
 TEST_F(Command, RefusesAPortThatIsInUse) {
   // The service insists on a port that a stranger holds; the stranger must not be measured.
   const auto run = test::RunBinary(

@@ -56,14 +56,16 @@ class LoadPlan {
   // Errors: kInvalidArgument when `next` sets one of them.
   LoadPlan Then(const LoadPlan& next) const;
 
-  // This plan, but only as much of it as the budgets it is measured for need. Units: as
-  // UntilDecided::error_rate.
+  // This plan, but only as much of it as the budgets it is measured for need. It must be steady,
+  // because its beginning stands for all of it. Units: as UntilDecided::error_rate.
   PlanUntilDecided UntilDecided(double error_rate = 0.05) const;
 
   // Errors (both): kInvalidArgument when the plan has no request at all or more than 20 million.
   Schedule measured() const;
   // No batch at all when there is no warm-up.
   Schedule warm_up() const;
+  // True when the load is the same from start to end: one phase, and no ramp.
+  bool is_steady() const;
   bool has_warm_up() const { return warm_up_length() > std::chrono::nanoseconds(0); }
   int max_in_flight() const;
 

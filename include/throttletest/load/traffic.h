@@ -39,6 +39,8 @@ class Traffic {
   Schedule measured() const;
   Schedule warm_up() const;
   bool has_warm_up() const;
+  // True when it is one stream of a steady plan.
+  bool is_steady() const;
   // Of all streams together; at most 60000.
   int max_in_flight() const;
   // All requests, in the order given: RequestRecord::kind is an index into it.

@@ -20,14 +20,16 @@ struct EarlyVerdict {
   // The fewest observations after which the method can call the budget met, all of them without a
   // slow request or a throttled period. Absent: it is only met at the plan's end (counts, maxima,
   // sums).
-  std::optional<std::int64_t> floor;
+  std::optional<std::int64_t> floor = {};
 };
 
 // How the looking went. An observation is a batch, or as many batches as fall into one enforcement
 // period: requests of one batch share its fate, so they count as one.
 struct EarlyVerdicts {
   double error_rate = 0.05;
-  bool ended_early = false;  // every budget was decided before the plan's end
+  // The load was ended before the plan's end: every budget was decided, or can never be (throttling
+  // without a quota).
+  bool ended_early = false;
   std::int64_t observations = 0;
   std::int64_t planned_observations = 0;
   double requests_per_observation = 0;
@@ -36,7 +38,7 @@ struct EarlyVerdicts {
 
   // Absent: no such budget, or not decided.
   const EarlyVerdict* Decided(const std::string& budget) const;
-  // "decided after 7 of 60 observations of 8 requests (6.4 s) at an error rate of 5 % a budget;
+  // "ended after 7 of 60 observations of 8 requests (6.4 s) at an error rate of 5 % a budget;
   // ..."
   std::string ToString() const;
 };

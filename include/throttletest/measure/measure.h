@@ -26,7 +26,8 @@ struct MeasureProgress {
   std::int64_t planned = 0;
 };
 
-// Ends the load as soon as every one of these budgets is decided; the plan's end is the latest.
+// Ends the load as soon as every one of these budgets is decided, but not within the first second;
+// the plan's end is the latest. Needs a steady traffic, since what was seen stands for the rest.
 struct UntilDecided {
   std::vector<Budget> budgets = {};  // at least one
   // How often "met" is said of a budget that is not, and "missed" of one that is: at most this, for
@@ -55,6 +56,8 @@ struct MeasureOptions {
 // Throws kInvalidArgument unless a measurement can be made with these, whatever the service: so
 // that none has to be started first. Reads the files that `tls` names.
 void Validate(const MeasureOptions& options);
+// The same, and that they fit the traffic.
+void Validate(const Traffic& traffic, const MeasureOptions& options);
 
 // Measures a running service. The result says in `validity` whether it may be trusted; a Budget on
 // an untrusted one is inconclusive. Once the window is open, a service that ends and a

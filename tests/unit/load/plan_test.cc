@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "throttletest/base/error.h"
+#include "throttletest/load/traffic.h"
 
 namespace throttletest {
 namespace {
@@ -148,6 +149,15 @@ TEST(ScheduleArguments, AreChecked) {
   EXPECT_THROW(Schedule(1, 0, 1s, 1s), Error);
   EXPECT_THROW(Schedule(1, 1, 0s, 1s), Error);
   EXPECT_THROW(Schedule(1, 1, 1s, -1s), Error);
+}
+
+TEST(LoadPlan, IsSteadyWhenItsBeginningStandsForAllOfIt) {
+  EXPECT_TRUE(Batches(8).Every(1s).For(5s).is_steady());
+  EXPECT_TRUE(Poisson(Rate(5), 1).is_steady());
+  EXPECT_FALSE(Ramp(Rate(1), Rate(5)).is_steady());
+  EXPECT_FALSE(Batches(8).Then(Batches(16)).is_steady());
+  EXPECT_FALSE(Traffic(Batches(8), Get("/a")).And(Batches(1), Get("/b")).is_steady());
+  EXPECT_TRUE(Traffic(Batches(8), Get("/a")).is_steady());
 }
 
 }  // namespace

@@ -208,13 +208,40 @@ TEST(Baseline, RefusesABadTolerance) {
 
 TEST(AddBaselineRun, CountsAndDropsTheOldest) {
   BaselineFile file = Stored({});
-  EXPECT_EQ(AddBaselineRun(file, "burst", Answering(1ms).Build()),
-            "wrote run 1 of baseline \"burst\" to dir/baselines.json; 2 more needed");
+  EXPECT_EQ(
+      AddBaselineRun(file, "burst", Answering(1ms).Build()),
+      "wrote run 1 of baseline \"burst\" to dir/baselines.json without CPU time of a batch: no "
+      "timeline sample near the batch's edges; 2 more needed");
   for (int i = 2; i <= 12; ++i) AddBaselineRun(file, "burst", Answering(i * 1ms).Build());
   const auto& runs = file.baselines.at("burst")[0].runs;
   ASSERT_EQ(runs.size(), kMostBaselineRuns);
   EXPECT_EQ(runs.front().figures.at(RunFigure::kP50).value(), 3);
   EXPECT_EQ(runs.back().figures.at(RunFigure::kP50).value(), 12);
+}
+
+EarlyVerdicts EndedEarly() {
+  EarlyVerdicts early;
+  early.ended_early = true;
+  return early;
+}
+
+TEST(AddBaselineRun, TakesNoRunThatWasEndedEarly) {
+  BaselineFile file = Stored({30ms, 31ms, 32ms});
+  Measurement m = Answering(1ms).Build();
+  m.early = EndedEarly();
+  EXPECT_THROW(AddBaselineRun(file, "burst", m), Error);
+  EXPECT_EQ(file.baselines.at("burst")[0].runs.size(), 3U);
+  EXPECT_EQ(JudgeBaseline(file, "burst", m).verdict, Verdict::kInconclusive);
+}
+
+TEST(Baseline, NamesWhatNoStoredRunHas) {
+  BaselineFile file = Stored({30ms, 31ms, 32ms});
+  for (BaselineRun& run : file.baselines.at("burst")[0].runs) {
+    run.figures.at(RunFigure::kP99) = Outcome<double>::NotAvailable("too few");
+  }
+  const BudgetResult result = JudgeBaseline(file, "burst", Answering(31ms).Build());
+  EXPECT_EQ(result.verdict, Verdict::kMet) << result.explanation;
+  EXPECT_THAT(result.explanation, HasSubstr("Not judged, as no stored run has it: P99"));
 }
 
 // A limit that was accepted once must not stay an excuse for cutting it again.

@@ -28,7 +28,7 @@ double ShareOf(Answer wrong, double bound, int length, Draw draw) {
 
 TEST(BettingTest, HasNoAnswerBeforeItsFloor) {
   BettingTest test(0.05, kErrorRate);
-  const std::int64_t floor = BettingTest::Floor(0.05, kErrorRate);
+  const std::int64_t floor = BettingTest::Floor(0.05, kErrorRate).value();
   for (std::int64_t i = 1; i < floor; ++i) test.Add(0);
   EXPECT_EQ(test.answer(), Answer::kOpen);
   test.Add(0);
@@ -41,10 +41,15 @@ TEST(BettingTest, HasNoAnswerBeforeItsFloor) {
 TEST(BettingTest, FloorIsNearTheLeastAnyMethodNeeds) {
   for (const double bound : {0.01, 0.05, 0.15, 0.5}) {
     const double least = std::log(kErrorRate) / std::log(1 - bound);
-    const auto floor = static_cast<double>(BettingTest::Floor(bound, kErrorRate));
+    const auto floor = static_cast<double>(BettingTest::Floor(bound, kErrorRate).value());
     EXPECT_GE(floor, std::floor(least)) << bound;
     EXPECT_LE(floor, std::ceil(1.25 * least)) << bound;
   }
+}
+
+TEST(BettingTest, HasNoFloorWhenABoundLetsNextToNothingThrough) {
+  EXPECT_EQ(BettingTest::Floor(1e-17, kErrorRate), std::nullopt);
+  EXPECT_EQ(BettingTest::Floor(1e-9, kErrorRate), std::nullopt);
 }
 
 TEST(BettingTest, FindsAClearExcessWithinAFewObservations) {

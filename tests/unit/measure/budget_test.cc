@@ -269,5 +269,24 @@ TEST(BudgetDescription, IsAPredicateAndItsNegation) {
   EXPECT_EQ(Budget::ErrorRatio(kBelow, 0.01).Describe(), "has an error ratio below 0.01");
 }
 
+// The test takes batches alike, the figure weighs them by their periods.
+TEST(BudgetEarly, IsInconclusiveWhenTheFigureContradictsTheDecision) {
+  Measurement m = MeasurementBuilder().Throttled(200, 4, 1s).Build();
+  const Budget budget = ParseBudget("throttle_ratio<0.15");
+  EarlyVerdicts early;
+  early.ended_early = true;
+  early.observations = 5;
+  early.planned_observations = 60;
+  early.budgets = {{.budget = budget.ToString(), .verdict = Verdict::kMissed, .observations = 5}};
+  m.early = early;
+  EXPECT_EQ(budget.Evaluate(m).verdict, Verdict::kInconclusive);
+  EXPECT_THAT(budget.Evaluate(m).explanation, HasSubstr("run the whole plan"));
+  m.early->budgets[0].verdict = Verdict::kMet;
+  EXPECT_EQ(budget.Evaluate(m).verdict, Verdict::kMet);
+  EXPECT_THAT(budget.Evaluate(m).explanation, HasSubstr("decided after 5 of 60 observations"));
+  EXPECT_THAT(ParseBudget("throttled_periods<50").Evaluate(m).explanation,
+              HasSubstr("on the 5 of 60 observations that were run"));
+}
+
 }  // namespace
 }  // namespace throttletest

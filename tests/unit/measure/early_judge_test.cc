@@ -83,7 +83,6 @@ TEST(EarlyJudge, MissesAThrottleRatioWithinAFewBatches) {
   EXPECT_TRUE(judge.decided());
   EXPECT_LE(batches, 8);
   const EarlyVerdicts verdicts = judge.Verdicts(6s);
-  EXPECT_TRUE(verdicts.ended_early);
   EXPECT_EQ(verdicts.planned_observations, 60);
   EXPECT_DOUBLE_EQ(verdicts.requests_per_observation, 8);
   ASSERT_NE(verdicts.Decided("throttle_ratio<0.15"), nullptr);
@@ -185,6 +184,28 @@ TEST(EarlyJudge, DoesNotGoOnForAThrottleRatioWithoutAQuota) {
   judge.Look(run.load, run.samples);
   EXPECT_TRUE(judge.decided());
   EXPECT_EQ(judge.Verdicts(1s).Decided("throttle_ratio<0.15"), nullptr);
+}
+
+TEST(EarlyJudge, DoesNotGiveUpForWantOfTheFirstSample) {
+  Playback run(kPlan);
+  run.samples.clear();
+  EarlyJudge judge = JudgeOf(run, {kRatio});
+  run.Batch(50ms, 0);
+  std::erase_if(run.samples,
+                [&](const Cgroup::Quick& s) { return s.time < run.load.epoch + 600ms; });
+  judge.Look(run.load, run.samples);
+  EXPECT_EQ(judge.Verdicts(1s).observations, 1);
+  EXPECT_FALSE(judge.decided());
+}
+
+// Of two bursts in one stretch nobody knows whether one or both were throttled.
+TEST(EarlyJudge, DoesNotTestBurstsThatCannotBeToldApart) {
+  const Schedule schedule = Batches(8).Every(60ms).For(12s).measured();
+  const EarlyJudge judge({ParseBudget("throttled_bursts<=60")}, 0.05, schedule, 100ms, 10);
+  EXPECT_FALSE(judge.Verdicts(0s).budgets.at(0).floor.has_value());
+  const EarlyJudge apart({ParseBudget("throttled_bursts<=60")}, 0.05,
+                         Batches(8).Every(120ms).For(12s).measured(), 100ms, 10);
+  EXPECT_TRUE(apart.Verdicts(0s).budgets.at(0).floor.has_value());
 }
 
 TEST(EarlyJudge, TakesBatchesOfOnePeriodTogether) {
