@@ -5,7 +5,7 @@ namespace {
 
 // Most of the money goes all in: it is the quickest when no observation is above 0. The rest stakes
 // less and survives the observations that ruin it.
-constexpr double kAllIn = 0.6;
+constexpr double kAllIn = 0.8;
 constexpr double kCautious = (1 - kAllIn) / 2;
 
 }  // namespace
