@@ -21,6 +21,7 @@ foreach(test RANGE ${last_test})
     string(REGEX REPLACE "[ \n]" "" value "${value}")
     list(APPEND found "${name}=${value}")
   endforeach()
+  # C158: ctest -j8 must not let measurements measure each other.
   foreach(wanted "RUN_SERIAL=ON" [=[RESOURCE_LOCK=["throttletest"]]=]
       [=[LABELS=["budget","nightly","throttletest"]]=] "TIMEOUT=77.0"
       [=[ENVIRONMENT=["FIRST=1","SECOND=2"]]=])

@@ -110,7 +110,7 @@ TEST(Baseline, JudgesTheRestWhenTheQuotaIsGone) {
             Verdict::kMissed);
 }
 
-TEST(Baseline, IsInconclusiveWithoutEnoughRuns) {
+TEST(Baseline, C159IsInconclusiveWithoutEnoughRuns) {
   BaselineBound bound{.hint = "write it with --flag"};
   const auto none = JudgeBaseline(Stored({}), "burst", Answering(1ms).Build(), bound);
   EXPECT_EQ(none.verdict, Verdict::kInconclusive);

@@ -145,5 +145,16 @@ TEST(BudgetLatency, ServiceTimeLeavesTheStartLagOut) {
   EXPECT_THAT(lag.explanation, HasSubstr("the load generator's"));
 }
 
+// A budget in absolute time on a runner whose hypervisor was busy says nothing about the service.
+TEST(BudgetLatency, C156AMissIsInconclusiveWhileTheHostHadNoTime) {
+  const Budget budget = ParseBudget("p99<20ms");
+  const std::vector<std::chrono::nanoseconds> slow(160, 91ms);
+  const Measurement quiet = MeasurementBuilder().Responses(slow).Build();
+  EXPECT_EQ(budget.Evaluate(quiet).verdict, Verdict::kMissed);
+  const Measurement busy = MeasurementBuilder().Responses(slow).Host(0, 0.4).Build();
+  EXPECT_EQ(budget.Evaluate(busy).verdict, Verdict::kInconclusive);
+  EXPECT_THAT(budget.Evaluate(busy).explanation, HasSubstr("steal 40 %"));
+}
+
 }  // namespace
 }  // namespace throttletest
