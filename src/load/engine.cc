@@ -139,6 +139,7 @@ struct LoadEngine::State {
   const std::unique_ptr<internal::Transport> transport;
   internal::Dispatcher dispatcher;
   std::int64_t progress_at_ns = kNever;
+  bool ended = false;  // options.enough ended the schedule and is not asked again
 };
 
 void LoadEngine::State::ReportProgress(const LoadResult& result) {
@@ -147,9 +148,9 @@ void LoadEngine::State::ReportProgress(const LoadResult& result) {
   if (options.progress) {
     options.progress(dispatcher.done_count(), static_cast<std::int64_t>(result.records.size()));
   }
-  if (options.enough && !dispatcher.Done() && options.enough(result)) {
+  if (options.enough && !ended && !dispatcher.Done() && options.enough(result)) {
     dispatcher.EndSchedule();
-    progress_at_ns = kNever;
+    ended = true;
   }
 }
 
@@ -182,6 +183,7 @@ void LoadEngine::State::RunOnThisThread(const Schedule& schedule, const std::sto
   dispatcher.Begin(schedule, options.lead.count(), result);
   result.epoch = steady_clock::now() + options.lead;
   clock.SetEpoch(result.epoch);
+  ended = false;
   progress_at_ns = options.progress || options.enough ? -options.lead.count() : kNever;
   // It only ends the wait; the token says the rest.
   const std::stop_callback wake(stop, [this] { poller.Wake(); });

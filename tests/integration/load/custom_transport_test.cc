@@ -57,6 +57,30 @@ TEST(EngineTransport, TakesAnswersFromManyThreads) {
   ExpectSumsAgree(result);
 }
 
+// The progress call is also what notices that the service has died.
+TEST(EngineTransport, GoesOnTellingItsProgressAfterAScheduleThatWasEndedEarly) {
+  const Request request = Custom("slow", Blocking(8, [](const TransportCall&) {
+                                   std::this_thread::sleep_for(700ms);
+                                   return TransportResult{};
+                                 }));
+  int asked = 0;
+  int told_since = 0;
+  LoadEngine engine({}, request,
+                    {.lead = 5ms,
+                     .progress = [&](std::int64_t, std::int64_t) { told_since += asked > 0; },
+                     .enough =
+                         [&](const LoadResult& so_far) {
+                           const bool begun = so_far.records[0].sent_ns >= 0;
+                           if (begun) ++asked;
+                           return begun;
+                         }});
+  const LoadResult result = engine.Run(Batches(8).Every(1s).For(60s).measured());
+  EXPECT_EQ(result.ok, 8);
+  EXPECT_EQ(asked, 1);
+  EXPECT_GE(told_since, 3);
+  ExpectSumsAgree(result);
+}
+
 TEST(EngineTransport, GivesUpCallsThatAreNeverAnswered) {
   std::mutex mutex;
   std::vector<TransportDone> kept;
