@@ -34,7 +34,24 @@ void AddNotes(std::vector<std::string>& notes, const std::vector<std::string>& m
   }
 }
 
-std::vector<std::string> CollectNotes(const WindowInputs& in, const CgroupDelta& delta) {
+// Where batches start within the period of the service's quota.
+void AddPhaseNote(std::vector<std::string>& notes, const WindowInputs& in) {
+  const std::string period = throttletest::ToString(nanoseconds(in.requested.cpu.period));
+  if (in.in_phase) {
+    AddNotes(notes,
+             {fmt::format("all batches start at the same point of the {} period, so this run "
+                          "shows one case: an interval that is no multiple of it shows all",
+                          period)});
+  }
+  if (in.moved) {
+    AddNotes(notes, {fmt::format("each batch was moved by up to one period of {}, so that together "
+                                 "they meet it at every point",
+                                 period)});
+  }
+}
+
+std::vector<std::string> CollectNotes(const WindowInputs& in, const CgroupDelta& delta,
+                                      const HostActivity& host) {
   std::vector<std::string> notes;
   AddNotes(notes, in.before.notes);
   if (in.after) AddNotes(notes, in.after->notes);
@@ -47,11 +64,11 @@ std::vector<std::string> CollectNotes(const WindowInputs& in, const CgroupDelta&
                           "quota can never be used up",
                           *in.requested.cpu.cpus(), online)});
   }
-  if (in.in_phase) {
-    AddNotes(notes,
-             {fmt::format("all batches start at the same point of the {} period, so this run "
-                          "shows one case: an interval that is no multiple of it shows all",
-                          throttletest::ToString(nanoseconds(in.requested.cpu.period)))});
+  AddPhaseNote(notes, in);
+  if (!host.steal.has_value() || !host.others_cpu.has_value()) {
+    const std::string& reason =
+        host.steal.has_value() ? host.others_cpu.reason() : host.steal.reason();
+    AddNotes(notes, {"whether the machine was busy is not known: " + reason});
   }
   if (delta.effective.ancestors_hidden) {
     AddNotes(notes, {"limits above the visible root of the cgroup tree cannot be read"});
@@ -75,7 +92,7 @@ Measurement Assemble(WindowInputs in) {
   m.host = Subtract(in.host_before, in.host_after, m.cgroup.usage.optional(),
                     in.environment.online_cpus);
   m.validity = JudgeValidity(in, m.cgroup, m.host);
-  m.notes = CollectNotes(in, m.cgroup);
+  m.notes = CollectNotes(in, m.cgroup, m.host);
   m.batches = BatchUses(in.load, in.timeline);
   const auto& quota = m.cgroup.effective.quota;
   m.throttled_windows = ThrottledWindows(

@@ -29,6 +29,7 @@ struct WindowInputs {
   std::vector<std::string> request_kinds;
   int batch_size = 1;
   bool in_phase = false;  // all batches start at the same point of the service's period
+  bool moved = false;     // batches were moved so that they do not
   LoadResult load;
   std::optional<EarlyVerdicts> early;
   Snapshot before;

@@ -48,6 +48,12 @@ std::string NearChance(const Outcome<Interval>& interval, double bound) {
   return " The interval holds the bound: a longer run would tell.";
 }
 
+// A bound on a count was chosen for the whole plan: a part of it has only a part of what is
+// counted. That there is none at all is different, and is said of what was run.
+bool CountsTheWholePlan(const internal::MetricInfo& info, Comparison comparison, double bound) {
+  return info.kind == internal::BoundKind::kCount && Holds(comparison, 1, bound);
+}
+
 std::string Parenthesised(const std::string& detail) {
   return detail.empty() ? "" : fmt::format(" ({})", detail);
 }
@@ -85,6 +91,13 @@ BudgetResult Budget::Evaluate(const Measurement& m) const {
         VerdictName(early->verdict), early->observations);
   }
   if (contradicted) early = nullptr;
+  if (met && early == nullptr && m.early && m.early->ended_early && doubt.empty() &&
+      CountsTheWholePlan(info, comparison_, bound_)) {
+    doubt = fmt::format(
+        "the run was ended after {} of {} observations, and the bound is for the whole plan: name "
+        "this budget among those to decide, or bound a ratio",
+        m.early->observations, m.early->planned_observations);
+  }
   if (!m.validity.trusted()) {
     doubt = fmt::format("the run cannot be trusted: {}", m.validity.ToString());
   }

@@ -38,6 +38,7 @@ std::optional<std::int64_t> Allowed(const Budget& budget) {
       // A maximum lets nothing through.
       if (budget.percentile() == Percentile(100)) return 0;
       return std::nullopt;
+    case Metric::kThrottleRatio:
     case Metric::kErrorRatio:
       if (budget.bound() == 0) return 0;
       return std::nullopt;

@@ -177,6 +177,7 @@ class Runner {
     in.batch_size = measured_.largest_batch();
     const auto period = PeriodOf(service_);
     in.in_phase = period && in.batch_size > 1 && internal::IsInPhase(measured_, *period);
+    in.moved = measured_.batches() != traffic_.measured().batches();
     in.bounds = options_.bounds;
     return in;
   }

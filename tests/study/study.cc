@@ -231,7 +231,7 @@ void Timed(Study& study, int rounds, const std::map<std::string, nanoseconds>& p
   }
 }
 
-// A met P99 needs some 350 batches; they come faster here, so that it takes minutes, not an hour.
+// A met P99 needs some 320 batches; they come faster here, so that it takes minutes, not an hour.
 void LatencyMet(Study& study, int rounds, const std::map<std::string, nanoseconds>& p99) {
   for (int round = 0; round < rounds; ++round) {
     for (const Setting& setting : Settings()) {

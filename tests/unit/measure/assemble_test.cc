@@ -138,6 +138,24 @@ TEST(Assemble, StartLagIsJudgedByItsPercentileAgainstTheBound) {
   EXPECT_TRUE(two.Build().validity.trusted());
 }
 
+TEST(Assemble, SaysWhenTheMachineCouldNotBeJudged) {
+  MeasurementBuilder b;
+  EXPECT_THAT(b.Build().notes, Not(Contains(HasSubstr("machine was busy"))));
+  EXPECT_THAT(b.Wall(900ms).Build().notes,
+              Contains("whether the machine was busy is not known: a window below 1 s is too "
+                       "short: /proc/stat counts in clock ticks"));
+}
+
+TEST(Assemble, TellsWhereInAPeriodTheBatchesStart) {
+  MeasurementBuilder b;
+  EXPECT_THAT(b.Build().notes, Not(Contains(HasSubstr("period"))));
+  b.inputs().in_phase = true;
+  EXPECT_THAT(b.Build().notes, Contains(HasSubstr("at the same point of the 100 ms period")));
+  b.inputs().in_phase = false;
+  b.inputs().moved = true;
+  EXPECT_THAT(b.Build().notes, Contains(HasSubstr("moved by up to one period of 100 ms")));
+}
+
 TEST(Assemble, StealIsJudgedAgainstItsBound) {
   EXPECT_TRUE(MeasurementBuilder().Host(0, 0.049).Build().validity.trusted());
   MeasurementBuilder b;

@@ -284,8 +284,27 @@ TEST(BudgetEarly, IsInconclusiveWhenTheFigureContradictsTheDecision) {
   m.early->budgets[0].verdict = Verdict::kMet;
   EXPECT_EQ(budget.Evaluate(m).verdict, Verdict::kMet);
   EXPECT_THAT(budget.Evaluate(m).explanation, HasSubstr("decided after 5 of 60 observations"));
-  EXPECT_THAT(ParseBudget("throttled_periods<50").Evaluate(m).explanation,
+  EXPECT_THAT(ParseBudget("max<1s").Evaluate(m).explanation,
               HasSubstr("on the 5 of 60 observations that were run"));
+}
+
+// 5 of 60 batches have a twelfth of the throttled periods.
+TEST(BudgetEarly, ACountForTheWholePlanIsNotMetByAPartOfIt) {
+  Measurement m = MeasurementBuilder().Throttled(200, 4, 1s).Build();
+  EarlyVerdicts early;
+  early.observations = 5;
+  early.planned_observations = 60;
+  m.early = early;
+  const Budget few = ParseBudget("throttled_periods<50");
+  EXPECT_EQ(few.Evaluate(m).verdict, Verdict::kMet) << "the plan was run whole";
+  m.early->ended_early = true;
+  EXPECT_EQ(few.Evaluate(m).verdict, Verdict::kInconclusive);
+  EXPECT_THAT(few.Evaluate(m).explanation, HasSubstr("the bound is for the whole plan"));
+  EXPECT_EQ(ParseBudget("throttled_periods<3").Evaluate(m).verdict, Verdict::kMissed);
+  EXPECT_EQ(ParseBudget("failed_requests<=0").Evaluate(m).verdict, Verdict::kMet);
+  EXPECT_EQ(ParseBudget("failed_requests<5").Evaluate(m).verdict, Verdict::kInconclusive);
+  m.early->budgets = {{.budget = few.ToString(), .verdict = Verdict::kMet, .observations = 5}};
+  EXPECT_EQ(few.Evaluate(m).verdict, Verdict::kMet) << "it was decided";
 }
 
 }  // namespace

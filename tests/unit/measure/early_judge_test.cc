@@ -149,6 +149,17 @@ TEST(EarlyJudge, ABurstTooManyIsCertainAtOnce) {
   EXPECT_EQ(judge.Verdicts(2s).Decided("throttled_bursts<=1")->verdict, Verdict::kMissed);
 }
 
+TEST(EarlyJudge, ARatioThatMustBeZeroIsMissedWithTheFirstCase) {
+  Playback run(kPlan);
+  EarlyJudge judge = JudgeOf(run, {ParseBudget("throttle_ratio<=0")});
+  run.Batch(1ms, 0);
+  judge.Look(run.load, run.samples);
+  EXPECT_FALSE(judge.decided());
+  run.Batch(1ms, 1);
+  judge.Look(run.load, run.samples);
+  EXPECT_EQ(judge.Verdicts(2s).Decided("throttle_ratio<=0")->verdict, Verdict::kMissed);
+}
+
 TEST(EarlyJudge, WaitsForEveryBudget) {
   Playback run(kPlan);
   EarlyJudge judge = JudgeOf(run, {kLatency, ParseBudget("max<1s")});
