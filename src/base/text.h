@@ -15,6 +15,12 @@ inline std::string_view Trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
+// Adds an item to a list in a text: with the separator before it, unless it is the first.
+inline void AppendItem(std::string& list, std::string_view item, std::string_view separator) {
+  if (!list.empty()) list += separator;
+  list += item;
+}
+
 // ASCII lower case.
 inline std::string Lower(std::string_view text) {
   std::string out(text);

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/refuse.h"
+#include "base/text.h"
 #include "measure/limit_changes.h"
 #include "measure/run_range.h"
 
@@ -25,11 +26,6 @@ TextMap EnvironmentOf(const Measurement& m) {
           {"online_cpus", env.online_cpus == 0 ? "unknown" : fmt::format("{}", env.online_cpus)},
           {"cgroup_mode", OrUnknown(env.cgroup_mode)},
           {"launcher", OrUnknown(m.launcher)}};
-}
-
-void AppendText(std::string& list, const std::string& item, const char* separator) {
-  if (!list.empty()) list += separator;
-  list += item;
 }
 
 // What makes two runs incomparable: "kernel \"6.1\" -> \"6.5\"". Empty: nothing.
@@ -129,22 +125,23 @@ void JudgeFigure(RunFigure figure, const BaselineRuns& stored, const Measurement
   std::vector<double> values = StoredValues(stored, figure);
   if (HasNoQuotaNow(figure, m)) return;
   const char* subject = RunFigureSubject(figure);
-  if (values.empty()) return AppendText(findings.missing, subject, ", ");
+  if (values.empty()) return internal::AppendItem(findings.missing, subject, ", ");
   const Outcome<double> now = FiguresOf(m).at(figure);
   if (!now.has_value()) {
-    AppendText(findings.unknown, fmt::format("{}: {}", subject, now.reason()), "; ");
+    internal::AppendItem(findings.unknown, fmt::format("{}: {}", subject, now.reason()), "; ");
     return;
   }
   if (values.size() < kFewestBaselineRuns) {
-    AppendText(findings.unknown,
-               fmt::format("{}: only {} of the stored runs have it", subject, values.size()), "; ");
+    internal::AppendItem(
+        findings.unknown,
+        fmt::format("{}: only {} of the stored runs have it", subject, values.size()), "; ");
     return;
   }
   const Expected expected = Expect(figure, std::move(values), tolerance);
   if (now.value() > expected.most) {
-    AppendText(findings.worse, WorseText(figure, now.value(), expected), "; ");
+    internal::AppendItem(findings.worse, WorseText(figure, now.value(), expected), "; ");
   } else {
-    AppendText(findings.fine, FineText(figure, now.value(), expected), ", ");
+    internal::AppendItem(findings.fine, FineText(figure, now.value(), expected), ", ");
   }
 }
 
@@ -214,7 +211,7 @@ std::string NothingToCompare(const BaselineFile& file, const std::string& name,
   }
   std::string differences;
   for (const std::string& difference : Incomparable(*nearest, m)) {
-    AppendText(differences, difference, ", ");
+    internal::AppendItem(differences, difference, ", ");
   }
   if (!differences.empty()) {
     return WithHint(fmt::format("baseline \"{}\" in {} was measured under other conditions: {}",
@@ -296,7 +293,8 @@ std::string AddBaselineRun(BaselineFile& file, const std::string& name, const Me
   for (const RunFigure figure : kRunFigures) {
     const Outcome<double>& value = group.runs.back().figures.at(figure);
     if (value.has_value()) continue;
-    AppendText(lacking, fmt::format("{}: {}", RunFigureSubject(figure), value.reason()), "; ");
+    internal::AppendItem(lacking, fmt::format("{}: {}", RunFigureSubject(figure), value.reason()),
+                         "; ");
   }
   if (!lacking.empty()) text += fmt::format(" without {}", lacking);
   if (group.runs.size() < kFewestBaselineRuns) {

@@ -14,16 +14,7 @@ using TimePoint = std::chrono::steady_clock::time_point;
 
 constexpr int kSamplesPerBatch = 5;
 
-std::vector<TimePoint> BatchStarts(const LoadResult& load) {
-  std::vector<TimePoint> starts;
-  for (const RequestRecord& record : load.records) {
-    if (record.batch >= starts.size())
-      starts.push_back(load.epoch + nanoseconds(record.intended_ns));
-  }
-  return starts;
-}
-
-bool TooClose(const std::vector<TimePoint>& starts, nanoseconds interval) {
+bool TooClose(const std::vector<nanoseconds>& starts, nanoseconds interval) {
   for (std::size_t i = 1; i < starts.size(); ++i) {
     if (starts[i] - starts[i - 1] < interval * kSamplesPerBatch) return true;
   }
@@ -70,16 +61,28 @@ const Cgroup::Quick* LastBefore(const std::vector<Cgroup::Quick>& samples, TimeP
   return after == samples.begin() ? nullptr : &*std::prev(after);
 }
 
+std::vector<nanoseconds> BatchStarts(const LoadResult& load) {
+  std::vector<nanoseconds> starts;
+  for (const RequestRecord& record : load.records) {
+    if (record.batch >= starts.size()) starts.emplace_back(record.intended_ns);
+  }
+  return starts;
+}
+
 std::vector<BatchUse> BatchUses(const LoadResult& load, const Timeline& timeline) {
-  const std::vector<TimePoint> starts = BatchStarts(load);
+  return UsesBetween(load.epoch, BatchStarts(load), timeline);
+}
+
+std::vector<BatchUse> UsesBetween(TimePoint epoch, const std::vector<nanoseconds>& starts,
+                                  const Timeline& timeline) {
   if (TooClose(starts, timeline.interval)) return {};
   std::vector<BatchUse> uses(starts.size());
   for (std::size_t i = 0; i < starts.size(); ++i) {
     uses[i].batch = static_cast<std::int64_t>(i);
-    const Cgroup::Quick* from = SampleBefore(timeline, starts[i]);
+    const Cgroup::Quick* from = SampleBefore(timeline, epoch + starts[i]);
     const Cgroup::Quick* to = nullptr;
     if (i + 1 < starts.size()) {
-      to = SampleBefore(timeline, starts[i + 1]);
+      to = SampleBefore(timeline, epoch + starts[i + 1]);
     } else if (!timeline.samples.empty() && timeline.stopped_because.empty()) {
       to = &timeline.samples.back();
     }

@@ -22,5 +22,13 @@ const Cgroup::Quick* LastBefore(const std::vector<Cgroup::Quick>& samples,
 // tell them apart; a single figure when its samples are missing or too far from the edges.
 // Errors: none.
 std::vector<BatchUse> BatchUses(const LoadResult& load, const Timeline& timeline);
+// The same for any instants in ascending order, each in the place of a batch's intended start.
+// Units: starts: ns from `epoch`.
+std::vector<BatchUse> UsesBetween(std::chrono::steady_clock::time_point epoch,
+                                  const std::vector<std::chrono::nanoseconds>& starts,
+                                  const Timeline& timeline);
+
+// The intended start of each batch. Units: ns from the load's epoch.
+std::vector<std::chrono::nanoseconds> BatchStarts(const LoadResult& load);
 
 }  // namespace throttletest::internal

@@ -11,10 +11,6 @@
 namespace throttletest {
 namespace {
 
-bool Holds(Comparison comparison, double value, double bound) {
-  return comparison == Comparison::kBelow ? value < bound : value <= bound;
-}
-
 const char* Relation(Comparison comparison, bool met) {
   if (comparison == Comparison::kBelow) return met ? "is below" : "is not below";
   return met ? "is at most" : "is above";
@@ -51,7 +47,7 @@ std::string NearChance(const Outcome<Interval>& interval, double bound) {
 // A bound on a count was chosen for the whole plan: a part of it has only a part of what is
 // counted. That there is none at all is different, and is said of what was run.
 bool CountsTheWholePlan(const internal::MetricInfo& info, Comparison comparison, double bound) {
-  return info.kind == internal::BoundKind::kCount && Holds(comparison, 1, bound);
+  return info.kind == internal::BoundKind::kCount && internal::Holds(comparison, 1, bound);
 }
 
 std::string Parenthesised(const std::string& detail) {
@@ -76,7 +72,7 @@ BudgetResult Budget::Evaluate(const Measurement& m) const {
   if (reading.value)
     figure += fmt::format(" {}", internal::ValueText(metric_, *reading.value, bound_));
 
-  const bool met = reading.value && Holds(comparison_, *reading.value, bound_);
+  const bool met = reading.value && internal::Holds(comparison_, *reading.value, bound_);
   // The figure of a decided budget may rest on few samples, but not contradict the decision: one
   // weighs the observations alike, the other by their requests or periods.
   const EarlyVerdict* early = m.early ? m.early->Decided(result.budget) : nullptr;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/text.h"
 #include "measure/demand.h"
 #include "measure/slowness.h"
 #include "throttletest/base/duration.h"
@@ -15,9 +16,7 @@ namespace {
 using std::chrono::nanoseconds;
 
 void AddSentence(std::string& text, const std::string& sentence) {
-  if (sentence.empty()) return;
-  if (!text.empty()) text += " ";
-  text += sentence;
+  if (!sentence.empty()) AppendItem(text, sentence, " ");
 }
 
 std::string Failures(const LoadResult& load) {

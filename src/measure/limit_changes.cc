@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/text.h"
 #include "throttletest/base/byte_size.h"
 #include "throttletest/base/duration.h"
 
@@ -22,11 +23,6 @@ std::string BytesText(ByteSize size) {
 std::string ValueOf(const LimitTexts& limits, const std::string& name) {
   const auto found = limits.find(name);
   return found == limits.end() ? "none" : found->second;
-}
-
-void AppendItem(std::string& list, const std::string& item) {
-  if (!list.empty()) list += ", ";
-  list += item;
 }
 
 }  // namespace
@@ -52,14 +48,14 @@ std::string LimitChanges(const LimitTexts& before, const LimitTexts& after) {
   for (const std::string& name : names) {
     const std::string from = ValueOf(before, name);
     const std::string to = ValueOf(after, name);
-    if (from != to) AppendItem(changes, fmt::format("{} {} -> {}", name, from, to));
+    if (from != to) AppendItem(changes, fmt::format("{} {} -> {}", name, from, to), ", ");
   }
   return changes;
 }
 
 std::string LimitsText(const LimitTexts& limits) {
   std::string list;
-  for (const auto& [name, text] : limits) AppendItem(list, fmt::format("{} {}", name, text));
+  for (const auto& [name, text] : limits) AppendItem(list, fmt::format("{} {}", name, text), ", ");
   return list.empty() ? "none" : list;
 }
 

@@ -66,6 +66,10 @@ const MetricInfo& InfoOf(Metric metric) { return kMetrics.at(static_cast<std::si
 
 std::span<const MetricInfo> AllMetrics() { return kMetrics; }
 
+bool Holds(Comparison comparison, double value, double bound) {
+  return comparison == Comparison::kBelow ? value < bound : value <= bound;
+}
+
 std::string MetricName(Metric metric, const std::optional<Percentile>& percentile) {
   std::string name = InfoOf(metric).name;
   if (!percentile) return name;

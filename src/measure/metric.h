@@ -28,6 +28,9 @@ struct MetricInfo {
 const MetricInfo& InfoOf(Metric metric);
 std::span<const MetricInfo> AllMetrics();
 
+// Whether a value keeps to the bound; both in the metric's own unit.
+bool Holds(Comparison comparison, double value, double bound);
+
 // What ParseBudget accepts: "p99", "service_max", "throttle_ratio".
 std::string MetricName(Metric metric, const std::optional<Percentile>& percentile);
 // The subject of a sentence: "P99", "service time P99", "maximum response time", "throttle ratio".

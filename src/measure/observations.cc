@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "measure/metric.h"
+
 namespace throttletest::internal {
 namespace {
 
@@ -14,8 +16,7 @@ bool IsAgainst(const RequestRecord& record, const Budget& budget) {
   if (!latency) return false;
   const nanoseconds time =
       budget.metric() == Metric::kResponseTime ? record.response_time() : record.service_time();
-  const auto ns = static_cast<double>(time.count());
-  return budget.comparison() == Comparison::kBelow ? ns >= budget.bound() : ns > budget.bound();
+  return !Holds(budget.comparison(), static_cast<double>(time.count()), budget.bound());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/text.h"
 #include "measure/limit_changes.h"
 #include "measure/rank_test.h"
 #include "measure/run_range.h"
@@ -28,7 +29,7 @@ SettingRounds& FindOrAdd(Rounds& rounds, const std::string& name) {
 std::string KnownNames(const Rounds& rounds) {
   std::string names;
   for (const SettingRounds& setting : rounds.settings) {
-    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", setting.name);
+    internal::AppendItem(names, fmt::format("\"{}\"", setting.name), ", ");
   }
   return names.empty() ? "none" : names;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "measure/demand.h"
+#include "measure/metric.h"
 #include "throttletest/base/duration.h"
 
 namespace throttletest::internal {
@@ -112,8 +113,7 @@ std::vector<SlowRequest> FindSlow(const Measurement& m, const MissedBudget& miss
     if (r.fate == RequestFate::kNotSent) continue;
     const Span span = SpanOf(m.load, r, response);
     const auto ns = static_cast<double>(nanoseconds(span.end - span.begin).count());
-    const bool within =
-        missed.comparison == Comparison::kBelow ? ns < missed.bound : ns <= missed.bound;
+    const bool within = Holds(missed.comparison, ns, missed.bound);
     if (!within || r.fate != RequestFate::kOk) slow.push_back({span, r.batch});
   }
   return slow;

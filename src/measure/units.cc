@@ -13,14 +13,6 @@ using std::chrono::nanoseconds;
 // Enough for a t quantile near the normal one, and few enough for each to outlast what it began in.
 constexpr std::int64_t kMostStretches = 30;
 
-std::vector<nanoseconds> StartsOf(const LoadResult& load) {
-  std::vector<nanoseconds> starts;
-  for (const RequestRecord& record : load.records) {
-    if (record.batch >= starts.size()) starts.emplace_back(record.intended_ns);
-  }
-  return starts;
-}
-
 nanoseconds Apart(const Measurement& m) {
   const auto quota = FindJudgedQuota(m);
   return 2 * (quota ? nanoseconds(quota->bandwidth.period) : std::chrono::milliseconds(100));
@@ -45,7 +37,7 @@ double Units::LengthOf(std::size_t unit) const {
 }
 
 Units UnitsOf(const Measurement& m) {
-  const std::vector<nanoseconds> starts = StartsOf(m.load);
+  const std::vector<nanoseconds> starts = BatchStarts(m.load);
   Units units;
   if (starts.size() < 2 || starts.back() <= starts.front()) return units;
   const nanoseconds gap =
@@ -65,15 +57,7 @@ Units UnitsOf(const Measurement& m) {
 
 std::vector<BatchUse> UsesOf(const Measurement& m, const Units& units) {
   if (units.are_batches()) return m.batches;
-  LoadResult marks;  // one request at the beginning of each unit
-  marks.epoch = m.load.epoch;
-  for (const nanoseconds begin : units.begins) {
-    RequestRecord mark;
-    mark.intended_ns = begin.count();
-    mark.batch = static_cast<std::uint32_t>(marks.records.size());
-    marks.records.push_back(mark);
-  }
-  return BatchUses(marks, m.timeline);
+  return UsesBetween(m.load.epoch, units.begins, m.timeline);
 }
 
 }  // namespace throttletest::internal

@@ -1,12 +1,11 @@
 // Writing and judging baselines, and comparing limits, as whole test programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <string>
 
-#include "support/leftovers.h"
 #include "support/run_binary.h"
+#include "support/sample_test.h"
 #include "support/temp_tree.h"
 
 namespace throttletest {
@@ -14,17 +13,10 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 
-class Baselines : public testing::Test {
+class Baselines : public test::SampleTest {
  protected:
-  void SetUp() override {
-    if (geteuid() != 0) GTEST_SKIP() << "the cgroup launcher needs root on this kind of host";
-  }
-  void TearDown() override {
-    EXPECT_THAT(test::CgroupLeftoversAfter(std::chrono::seconds(3)), IsEmpty());
-  }
   std::string path() const { return tree_.Path("baselines.json"); }
   const testing_support::TempTree& tree() const { return tree_; }
   test::RunResult Run(const std::string& filter, const std::string& more = "",

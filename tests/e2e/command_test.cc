@@ -8,15 +8,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "support/leftovers.h"
 #include "support/run_binary.h"
+#include "support/sample_test.h"
 
 namespace throttletest {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 std::vector<std::string> Words(std::vector<std::string> options, std::vector<std::string> command) {
   std::vector<std::string> words = {
@@ -32,15 +31,7 @@ std::vector<std::string> Words(std::vector<std::string> options, std::vector<std
 
 const std::vector<std::string> kBurn = {BURN_SERVER, "--port={port}", "--threads=8"};
 
-class Command : public testing::Test {
- protected:
-  void SetUp() override {
-    if (geteuid() != 0) GTEST_SKIP() << "the cgroup launcher needs root on this kind of host";
-  }
-  void TearDown() override {
-    EXPECT_THAT(test::CgroupLeftoversAfter(std::chrono::seconds(3)), IsEmpty());
-  }
-};
+class Command : public test::SampleTest {};
 
 TEST_F(Command, MeetsBudgetsWithStatusZero) {
   const auto run = test::RunBinary(Words(
@@ -202,15 +193,13 @@ struct BadInput {
 
 void PrintTo(const BadInput& input, std::ostream* os) { *os << input.name; }
 
-class BadInputTest : public testing::TestWithParam<BadInput> {};
+class BadInputTest : public test::SampleTest, public testing::WithParamInterface<BadInput> {};
 
 TEST_P(BadInputTest, GetsOneClearMessage) {
-  if (geteuid() != 0) GTEST_SKIP() << "the cgroup launcher needs root on this kind of host";
   const BadInput& input = GetParam();
   const auto run = test::RunBinary(Words(input.options, input.command));
   EXPECT_EQ(run.status, input.status) << run.out << run.err;
   EXPECT_THAT(run.err, HasSubstr(input.message));
-  EXPECT_THAT(test::CgroupLeftoversAfter(std::chrono::seconds(3)), IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,26 +1,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include "support/leftovers.h"
 #include "support/run_binary.h"
+#include "support/sample_test.h"
 
 namespace throttletest {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 
-class Outcomes : public testing::Test {
+class Outcomes : public test::SampleTest {
  protected:
-  void SetUp() override {
-    if (geteuid() != 0) GTEST_SKIP() << "the cgroup launcher needs root on this kind of host";
-  }
-  void TearDown() override {
-    EXPECT_THAT(test::CgroupLeftoversAfter(std::chrono::seconds(3)), IsEmpty());
-  }
   static test::RunResult Run(const char* binary, const std::string& filter) {
     return test::RunBinary({binary, "--gtest_filter=" + filter, "--throttletest_launcher=cgroup",
                             "--throttletest_retries=0"});
