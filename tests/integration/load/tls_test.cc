@@ -75,10 +75,10 @@ class EngineTls : public testing::Test {
 TEST_F(EngineTls, ACertificateOfTheGivenCaIsBelieved) {
   const Identity ca = Identity::SelfSigned({});
   const ScriptServer server(Serve(ca.Issue({"127.0.0.1"})));
-  const LoadResult result = Drive(server, {.ca_file = Ca(ca)}, Schedule(8, 10, 1s, 300ms));
-  EXPECT_EQ(result.ok, 24);
-  // Kept alive, although a slow handshake leads to spare ones: 24 would be one for each request.
-  EXPECT_LT(server.accepted(), 24);
+  const LoadResult result = Drive(server, {.ca_file = Ca(ca)}, Schedule(8, 10, 1s, 1s));
+  EXPECT_EQ(result.ok, 80);
+  // Kept alive: slow handshakes, as on a machine under load, lead to spare ones only at first.
+  EXPECT_LT(server.accepted(), 80);
 }
 
 TEST_F(EngineTls, ASelfSignedCertificateIsItsOwnCa) {
