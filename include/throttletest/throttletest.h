@@ -5,6 +5,7 @@
 #include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
 #include "throttletest/base/outcome.h"
+#include "throttletest/base/source_location.h"
 #include "throttletest/cgroup/cpu_set.h"
 #include "throttletest/cgroup/delta.h"
 #include "throttletest/cgroup/limits.h"

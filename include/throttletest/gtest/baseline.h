@@ -8,9 +8,9 @@
 // least three runs are needed, e.g. --gtest_repeat=5. See docs/baselines.md.
 #pragma once
 
-#include <source_location>
 #include <string>
 
+#include "throttletest/base/source_location.h"
 #include "throttletest/gtest/matchers.h"
 
 namespace throttletest {
@@ -18,8 +18,7 @@ namespace throttletest {
 // A named baseline. A value.
 class Baseline {
  public:
-  explicit Baseline(std::string name,
-                    const std::source_location& where = std::source_location::current());
+  explicit Baseline(std::string name, const SourceLocation& where = SourceLocation::current());
 
   // How far above the mean of the stored runs a figure may be in any case, as a share. Units: >= 0,
   // default 0.05, that is 5 %.

@@ -16,10 +16,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <vector>
 
+#include "throttletest/base/source_location.h"
 #include "throttletest/measure/compare.h"
 #include "throttletest/measure/measure.h"
 #include "throttletest/measure/rounds.h"
@@ -39,7 +39,7 @@ class ThrottleTestBase : public testing::Test {
   // 1) with the prefix "n.".
   Measurement Measure(const LoadPlan& plan, const Request& request,
                       const MeasureOptions& options = {},
-                      std::source_location where = std::source_location::current());
+                      SourceLocation where = SourceLocation::current());
   // Ends as soon as every one of `budgets` is decided; the matchers of the same budgets then take
   // that decision over.
   //
@@ -48,21 +48,21 @@ class ThrottleTestBase : public testing::Test {
   //   EXPECT_THAT(m, MeetsBudget(fits));
   Measurement Measure(const PlanUntilDecided& plan, const Request& request,
                       const std::vector<Budget>& budgets, const MeasureOptions& options = {},
-                      std::source_location where = std::source_location::current());
+                      SourceLocation where = SourceLocation::current());
   // The same for a mix of requests or several streams at once.
   Measurement Measure(const Traffic& traffic, const MeasureOptions& options = {},
-                      std::source_location where = std::source_location::current());
+                      SourceLocation where = SourceLocation::current());
   // The same three for a service made by Start().
   Measurement MeasureOn(throttletest::Service& service, const LoadPlan& plan,
                         const Request& request, const MeasureOptions& options = {},
-                        std::source_location where = std::source_location::current());
+                        SourceLocation where = SourceLocation::current());
   Measurement MeasureOn(throttletest::Service& service, const PlanUntilDecided& plan,
                         const Request& request, const std::vector<Budget>& budgets,
                         const MeasureOptions& options = {},
-                        std::source_location where = std::source_location::current());
+                        SourceLocation where = SourceLocation::current());
   Measurement MeasureOn(throttletest::Service& service, const Traffic& traffic,
                         const MeasureOptions& options = {},
-                        std::source_location where = std::source_location::current());
+                        SourceLocation where = SourceLocation::current());
 
   // Measures the fixture's service under several limits in turns, A B A B, and returns rounds that
   // are all trusted; see CompareRounds(). A round that stays inconclusive, and what cannot be
@@ -70,26 +70,24 @@ class ThrottleTestBase : public testing::Test {
   // Measure().
   Rounds Compare(const std::vector<LimitSetting>& settings, const LoadPlan& plan,
                  const Request& request, const CompareOptions& options = {},
-                 std::source_location where = std::source_location::current());
+                 SourceLocation where = SourceLocation::current());
   Rounds Compare(const std::vector<LimitSetting>& settings, const Traffic& traffic,
                  const CompareOptions& options = {},
-                 std::source_location where = std::source_location::current());
+                 SourceLocation where = SourceLocation::current());
   // The same for a service made by Start().
   Rounds CompareOn(throttletest::Service& service, const std::vector<LimitSetting>& settings,
                    const Traffic& traffic, const CompareOptions& options = {},
-                   std::source_location where = std::source_location::current());
+                   SourceLocation where = SourceLocation::current());
 
   // Changes the limits of the fixture's running service; a failure ends the test body at the
   // caller's line.
-  void UpdateLimits(const Limits& limits,
-                    std::source_location where = std::source_location::current());
+  void UpdateLimits(const Limits& limits, SourceLocation where = SourceLocation::current());
 
   // Starts a further service. It lives until Stop() or the end of the test.
-  throttletest::Service& Start(ServiceSpec spec,
-                               std::source_location where = std::source_location::current());
+  throttletest::Service& Start(ServiceSpec spec, SourceLocation where = SourceLocation::current());
 
   // The fixture's service. Ends the test body with a failure when there is none.
-  throttletest::Service& service(std::source_location where = std::source_location::current());
+  throttletest::Service& service(SourceLocation where = SourceLocation::current());
 
   // Stops what Start() started, writes the JSON files and shows the services' logs of a failed
   // test. Overrides must call it.

@@ -137,7 +137,7 @@ TEST(HttpReader, LooksIntoTheBodyHoweverItIsFramed) {
                            "\r\nhello",
                            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
                            "2\r\nhe\r\n3;llo\r\nllo\r\n0\r\n\r\n"}) {
-    for (const std::size_t piece : {1, 3, 1000}) {
+    for (const std::size_t piece : {1U, 3U, 1000U}) {
       HttpReader reader(scratch);
       reader.ExpectAnswer(false, "hello");
       EXPECT_EQ(Feed(reader, text, piece), Step::kAnswered);
