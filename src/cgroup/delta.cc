@@ -150,8 +150,10 @@ void SetOthers(CgroupDelta& delta, const Snapshot& before, const Snapshot& after
   const auto held = [](const Snapshot& s) {
     return s.cpu.empty() ? std::nullopt : s.cpu.front().held_time;
   };
-  delta.held_time = Change(held(before), held(after),
-                           "no cpu.stat.local here (kernel before 6.6, or cpu controller off)");
+  delta.held_time =
+      Change(held(before), held(after),
+             "no level above that could hold it, or no cpu.stat.local here (kernel before "
+             "6.6, or cpu controller off)");
   delta.memory_peak =
       after.memory.peak
           ? Outcome<std::int64_t>::Value(*after.memory.peak)

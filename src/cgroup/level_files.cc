@@ -54,12 +54,13 @@ std::vector<OpenLevel> OpenChain(const ControllerLocation& location, const std::
   }
 }
 
-CpuLevelFiles::CpuLevelFiles(OpenLevel level, CgroupVersion version, bool is_leaf)
+CpuLevelFiles::CpuLevelFiles(OpenLevel level, CgroupVersion version, bool is_leaf,
+                             bool below_others)
     : level_(std::move(level)), version_(version) {
   if (level_.is_root && !is_leaf) return;
   const bool v2 = version == CgroupVersion::kV2;
   stat_ = OpenFile(level_, "cpu.stat");
-  stat_local_ = OpenFile(level_, "cpu.stat.local");
+  if (below_others) stat_local_ = OpenFile(level_, "cpu.stat.local");
   quota_ = OpenFile(level_, v2 ? "cpu.max" : "cpu.cfs_quota_us");
   burst_ = OpenFile(level_, v2 ? "cpu.max.burst" : "cpu.cfs_burst_us");
   if (!v2) period_ = OpenFile(level_, "cpu.cfs_period_us");

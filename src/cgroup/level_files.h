@@ -32,7 +32,8 @@ std::vector<OpenLevel> OpenChain(const ControllerLocation& location, const std::
 // limit, and nearly every system call of a snapshot is one file.
 class CpuLevelFiles {
  public:
-  CpuLevelFiles(OpenLevel level, CgroupVersion version, bool is_leaf);
+  // `below_others`: a level above, seen or not, may have a quota that holds this one.
+  CpuLevelFiles(OpenLevel level, CgroupVersion version, bool is_leaf, bool below_others);
   CpuLevelFiles(CpuLevelFiles&& other) noexcept;
 
   const OpenLevel& level() const { return level_; }

@@ -128,8 +128,11 @@ Cgroup Cgroup::Open(const CgroupLocation& location, const std::string& fs_root, 
   state->location = location;
   state->leaf = std::move(internal::OpenChain(leaf, fs_root).front());
   if (location.cpu) {
-    for (OpenLevel& level : internal::OpenChain(*location.cpu, fs_root)) {
-      state->cpu.emplace_back(std::move(level), location.cpu->version, state->cpu.empty());
+    std::vector<OpenLevel> chain = internal::OpenChain(*location.cpu, fs_root);
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+      const bool below_others =
+          location.cpu->ancestors_hidden || (i + 1 < chain.size() && !chain[i + 1].is_root);
+      state->cpu.emplace_back(std::move(chain[i]), location.cpu->version, i == 0, below_others);
     }
   }
   if (location.cpuacct) state->OpenUsage(*location.cpuacct, fs_root);
@@ -151,6 +154,7 @@ Snapshot Cgroup::Read() const {
   std::string& buffer = ThreadBuffer();
   Snapshot snapshot;
   snapshot.time = std::chrono::steady_clock::now();
+  snapshot.cpu.reserve(state_->cpu.size());
   CpuStat leaf_stat;
   for (const CpuLevelFiles& files : state_->cpu) {
     CpuStat stat;

@@ -29,7 +29,16 @@ pid_t StartSpinning() {
 }  // namespace
 
 LimitedCgroup::LimitedCgroup() {
-  const internal::PlaceAnswer answer = internal::FindCgroupPlace(internal::CgroupNeeds{});
+  CgroupLocation own = LocateCgroup(getpid());
+  // Right below the root where that is possible: how deep this process happens to be is no property
+  // of the reader.
+  for (auto* controller : {&own.cpu, &own.cpuacct, &own.cpuset, &own.memory}) {
+    if (*controller && (*controller)->version == CgroupVersion::kV1 &&
+        !(*controller)->ancestors_hidden && access((*controller)->mount_point.c_str(), W_OK) == 0) {
+      (*controller)->relative_path = "/";
+    }
+  }
+  const internal::PlaceAnswer answer = internal::FindCgroupPlace(own, internal::CgroupNeeds{});
   if (!answer.place) throw Error(answer.code, answer.lack);
   const std::string name = "throttletest-bench-" + std::to_string(getpid());
   location_ = internal::ChildLocation(answer.place->parent, name);

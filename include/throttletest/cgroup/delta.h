@@ -54,7 +54,8 @@ struct CgroupDelta {
   Outcome<double> throttled_per_second;
   Outcome<std::int64_t> bursts;
   Outcome<std::chrono::nanoseconds> burst_time;
-  // Leaf's time held by its own or an ancestor's quota. Absent: kernel older than 6.6.
+  // Leaf's time held by its own or an ancestor's quota. Not available: kernel older than 6.6, or
+  // there is no ancestor that could hold it.
   Outcome<std::chrono::nanoseconds> held_time;
 
   Outcome<std::chrono::nanoseconds> usage;  // CPU time, leaf and descendants

@@ -40,8 +40,9 @@ struct CpuLevel {
   // Absent: the root, which cannot be limited, or the controller is not enabled here.
   std::optional<CpuBandwidth> bandwidth = {};
   std::optional<BandwidthCounters> counters = {};
-  // Time this level was held by its own or any ancestor's quota, summed over CPUs.
-  // Absent: kernel older than 6.6 or controller off. Source: cpu.stat.local.
+  // Time this level was held by its own or any ancestor's quota, summed over CPUs. Absent: kernel
+  // older than 6.6, controller off, or only the root above, which has no quota: it is then the
+  // throttled time of `counters`, so the file is not read. Source: cpu.stat.local.
   std::optional<std::chrono::nanoseconds> held_time = {};
 
   friend bool operator==(const CpuLevel&, const CpuLevel&) = default;
