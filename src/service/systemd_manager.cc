@@ -11,14 +11,14 @@
 namespace throttletest::internal {
 namespace {
 
-std::vector<std::string> Words(const std::string& path) {
+std::vector<std::string> ReadWords(const std::string& path) {
   std::ifstream in(path);
   return {std::istream_iterator<std::string>(in), {}};
 }
 
-bool Exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+bool IsThere(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-std::string Environment(const char* name) {
+std::string FromEnvironment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
@@ -36,7 +36,7 @@ SystemdManager TheUsers(const ControllerLocation& unified, uid_t uid) {
   return manager;
 }
 
-std::vector<std::string> Call(const SystemdManager& manager, const std::string& method) {
+std::vector<std::string> ManagerCall(const SystemdManager& manager, const std::string& method) {
   return {"busctl",
           manager.user ? "--user" : "--system",
           "--timeout=20",
@@ -56,8 +56,8 @@ std::string SystemdManager::ToString() const {
 SystemdSurroundings SystemdSurroundings::OfThisProcess() {
   return {.fs_root = "",
           .uid = ::geteuid(),
-          .runtime_dir = Environment("XDG_RUNTIME_DIR"),
-          .bus_address = Environment("DBUS_SESSION_BUS_ADDRESS")};
+          .runtime_dir = FromEnvironment("XDG_RUNTIME_DIR"),
+          .bus_address = FromEnvironment("DBUS_SESSION_BUS_ADDRESS")};
 }
 
 std::string DelegateAdvice() {
@@ -70,18 +70,18 @@ std::string DelegateAdvice() {
 SystemdAnswer FindSystemdManager(const ControllerLocation& unified,
                                  const SystemdSurroundings& surroundings) {
   // What sd_booted(3) looks at.
-  if (!Exists(surroundings.fs_root + "/run/systemd/system")) return {};
+  if (!IsThere(surroundings.fs_root + "/run/systemd/system")) return {};
   // In a container's view of the tree the units of the machine's systemd are not to be seen.
   if (unified.ancestors_hidden) return {};
   const bool user = surroundings.uid != 0;
-  if (!user && !Exists(surroundings.fs_root + "/run/dbus/system_bus_socket")) return {};
+  if (!user && !IsThere(surroundings.fs_root + "/run/dbus/system_bus_socket")) return {};
   SystemdManager manager = user ? TheUsers(unified, surroundings.uid) : TheMachines(unified);
   if (user) {
     const std::string runtime_dir = surroundings.runtime_dir.empty()
                                         ? fmt::format("/run/user/{}", surroundings.uid)
                                         : surroundings.runtime_dir;
     const std::string directory = surroundings.fs_root + manager.home.directory();
-    if (!Exists(surroundings.fs_root + runtime_dir + "/bus") || !Exists(directory)) {
+    if (!IsThere(surroundings.fs_root + runtime_dir + "/bus") || !IsThere(directory)) {
       return {.manager = std::nullopt,
               .lack = fmt::format("no systemd manager runs for uid {0} ({1}/bus): log in as that "
                                   "user, or keep one running with: sudo loginctl enable-linger {0}",
@@ -93,13 +93,13 @@ SystemdAnswer FindSystemdManager(const ControllerLocation& unified,
                                                   : surroundings.bus_address;
   }
   manager.controllers =
-      Words(surroundings.fs_root + manager.home.directory() + "/cgroup.controllers");
+      ReadWords(surroundings.fs_root + manager.home.directory() + "/cgroup.controllers");
   return {.manager = std::move(manager), .lack = {}};
 }
 
 std::vector<std::string> StartScopeCall(const SystemdManager& manager, const std::string& unit,
                                         pid_t first) {
-  std::vector<std::string> call = Call(manager, "StartTransientUnit");
+  std::vector<std::string> call = ManagerCall(manager, "StartTransientUnit");
   // Name and mode, four properties, no further units.
   for (const char* word : {"ssa(sv)a(sa(sv))", unit.c_str(), "fail", "4"}) call.emplace_back(word);
   for (const char* word : {"Description", "s", "services under test of throttletest"}) {
@@ -116,7 +116,7 @@ std::vector<std::string> StartScopeCall(const SystemdManager& manager, const std
 
 std::vector<std::string> AttachCall(const SystemdManager& manager, const std::string& unit,
                                     const std::string& subgroup, pid_t pid) {
-  std::vector<std::string> call = Call(manager, "AttachProcessesToUnit");
+  std::vector<std::string> call = ManagerCall(manager, "AttachProcessesToUnit");
   call.insert(call.end(), {"ssau", unit, subgroup, "1", std::to_string(pid)});
   return call;
 }
