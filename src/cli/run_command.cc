@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "cli/interrupt.h"
 #include "cli/measure_command.h"
 #include "cli/progress.h"

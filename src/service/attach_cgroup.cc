@@ -67,8 +67,9 @@ std::vector<pid_t> ProcessesBelow(const std::string& directory, const std::strin
   std::vector<pid_t> processes;
   const fs::path top = fs_root + directory;
   AddProcesses(top, processes);
+  constexpr auto kSkipUnreadable = fs::directory_options::skip_permission_denied;
   std::error_code error;
-  for (fs::recursive_directory_iterator it(top, error), end; !error && it != end;
+  for (fs::recursive_directory_iterator it(top, kSkipUnreadable, error), end; !error && it != end;
        it.increment(error)) {
     std::error_code ignored;
     if (it->is_directory(ignored)) AddProcesses(it->path(), processes);

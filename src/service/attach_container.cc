@@ -46,11 +46,12 @@ std::string Describe(const EngineAnswer& answer) {
   if (answer.state) return fmt::format("{} has it, {}", engine, answer.state->status);
   if (answer.running.empty()) return engine + " runs none";
   constexpr std::size_t kMostNames = 20;
-  const std::size_t shown = std::min(answer.running.size(), kMostNames);
-  const auto names = fmt::join(answer.running.begin(),
-                               answer.running.begin() + static_cast<std::ptrdiff_t>(shown), ", ");
-  return fmt::format("{} runs {}{}", engine, names,
-                     shown < answer.running.size() ? ", and others" : "");
+  std::string names;
+  for (std::size_t i = 0; i < std::min(answer.running.size(), kMostNames); ++i) {
+    AppendItem(names, answer.running[i], ", ");
+  }
+  if (answer.running.size() > kMostNames) names += ", and others";
+  return fmt::format("{} runs {}", engine, names);
 }
 
 [[noreturn]] void ThrowNotFound(const std::string& name, const std::vector<EngineAnswer>& answers) {

@@ -3,6 +3,7 @@
 #include <throttletest/throttletest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -27,10 +28,12 @@ MeasureOptions Anywhere() {
 }
 
 std::unique_ptr<Service> StartBurn() {
-  return StartService({.command = {BURN_SERVER, "--port={port}", "--threads=8"},
-                       .limits = {.cpus = 0.3},
-                       .ready = HttpReady("/healthz"),
-                       .launcher = LauncherKind::kCgroup});
+  ServiceSpec spec;
+  spec.command = {BURN_SERVER, "--port={port}", "--threads=8"};
+  spec.limits.cpus = 0.3;
+  spec.ready = HttpReady("/healthz");
+  spec.launcher = LauncherKind::kCgroup;
+  return StartService(spec);
 }
 
 std::vector<std::string> Words(std::vector<std::string> options) {
@@ -177,7 +180,7 @@ class AttachFixture : public ThrottleTestBase {
 TEST_F(AttachFixture, MeasuresAServiceThatSomebodyElseKeeps) {
   const auto kept = StartBurn();
   Service& service = Attach({.target = RunningProcess(kept->pid()), .port = kept->port()});
-  const Measurement m = MeasureOn(service, Batches(8).Every(400ms).For(2s).WarmUp(400ms),
+  const Measurement m = MeasureOn(service, Batches(8).Every(300ms).For(1500ms).WarmUp(0s),
                                   Get("/burn?ms=10"), Anywhere());
   EXPECT_THAT(m, AllOf(Not(ThrottleRatioBelow(0.1)), NoFailedRequests()));
   service.Stop();

@@ -71,7 +71,7 @@ TEST_P(AttachToContainer, SeesItsThrottlingByNameAndIdAndLeavesItRunning) {
     EXPECT_EQ(service->pid(), before.pid);
     EXPECT_EQ(service->launcher_version(),
               std::string(LauncherName(GetParam())) + " container " + container_->name());
-    const Measurement m = MeasureService(*service, Batches(8).Every(400ms).For(2s).WarmUp(0s),
+    const Measurement m = MeasureService(*service, Batches(8).Every(400ms).For(1200ms).WarmUp(0s),
                                          Get("/burn?ms=10"), Patient());
     EXPECT_TRUE(m.validity.trusted()) << m.validity.ToString();
     EXPECT_GT(m.cgroup.throttle_ratio.value(), 0.3);
@@ -93,8 +93,8 @@ TEST_P(AttachToContainer, OneThatIsKilledIsInconclusiveAndThenNothingToAttachTo)
     done = true;
     container_->Signal("KILL");
   };
-  const Measurement m =
-      MeasureService(*service, Batches(4).Every(200ms).For(30s), Get("/burn?ms=1"), options);
+  const Measurement m = MeasureService(*service, Batches(4).Every(200ms).For(30s).WarmUp(0s),
+                                       Get("/burn?ms=1"), options);
   EXPECT_THAT(m.validity.faults,
               ElementsAre(AllOf(Field(&ValidityFault::gate, ValidityGate::kServiceGone),
                                 Field(&ValidityFault::text, HasSubstr("killed by SIGKILL")))));

@@ -4,7 +4,9 @@
 #include <sys/syscall.h>
 
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <thread>
 
 #include "foreign_service.h"
 #include "integration/measure/disturb.h"
@@ -79,7 +81,7 @@ TEST_F(AttachToKernel, SeesTheThrottlingOfAProcessAndLeavesItAsItWas) {
         AttachService({.target = RunningProcess(foreign.pid()), .port = foreign.port()});
     EXPECT_EQ(service->launcher(), LauncherKind::kAttached);
     EXPECT_EQ(service->pid(), foreign.pid());
-    EXPECT_EQ(service->requested(), foreign.limits());
+    EXPECT_EQ(service->requested().cpu, foreign.limits().cpu);
     const Measurement m = MeasureService(*service, kPlan, Get("/burn?ms=10"), Patient());
     EXPECT_TRUE(m.validity.trusted()) << m.validity.ToString();
     EXPECT_GT(m.cgroup.throttle_ratio.value(), 0.3);
@@ -105,7 +107,7 @@ TEST_F(AttachToKernel, FindsTheMainProcessOfACgroup) {
   const auto service = AttachService(spec);
   EXPECT_EQ(service->pid(), foreign.pid());
   EXPECT_EQ(service->launcher_version(), "cgroup " + foreign.directory());
-  EXPECT_EQ(service->cgroup().location(), foreign.location());
+  EXPECT_EQ(service->cgroup().location().cpu, foreign.location().cpu);
   EXPECT_EQ(service->Trouble(), "");
 }
 

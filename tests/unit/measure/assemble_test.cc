@@ -69,7 +69,7 @@ TEST(Assemble, ALimitThatChangedSinceTheServiceWasAttachedToMakesTheRunInconclus
   EXPECT_THAT(b.Build().validity.faults,
               ElementsAre(Fault(ValidityGate::kLimitChanged,
                                 "limit changed since the service was attached to: /svc had 200 ms "
-                                "per 100 ms (2 CPUs), then 50 ms per 100 ms (0.5 CPUs)")));
+                                "per 100 ms (2.0 CPUs), then 50 ms per 100 ms (0.5 CPUs)")));
 }
 
 TEST(Assemble, CountersFromBeforeAnAttachmentDoNotMatter) {

@@ -147,7 +147,7 @@ TEST(ToJson, WhatWasFoundIsNotSaidToHaveBeenAskedFor) {
   EXPECT_EQ(doc["launcher"], "attached");
   EXPECT_EQ(doc["launcher_version"], "docker container web");
   EXPECT_EQ(doc["command"], json::array());
-  EXPECT_EQ(doc["limits"]["requested"]["text"], "found: CPU 100 ms per 100 ms (1 CPUs)");
+  EXPECT_EQ(doc["limits"]["requested"]["text"], "found: CPU 100 ms per 100 ms (1.0 CPUs)");
   EXPECT_TRUE(doc["limits"]["requested"]["quota_us"].is_null());
   EXPECT_EQ(doc["not_available"]["limits.requested.quota_us"],
             "not requested: the service was attached to");
