@@ -57,18 +57,9 @@ class AttachToContainer : public EngineTest {
     }
   }
 
-  std::uint16_t port_ = 0;
-  std::unique_ptr<internal::EngineContainer> container_;
-};
-INSTANTIATE_TEST_SUITE_P(Engines, AttachToContainer,
-                         ::testing::Values(LauncherKind::kDocker, LauncherKind::kPodman),
-                         EngineName);
-
-TEST_P(AttachToContainer, SeesItsThrottlingByNameAndIdAndLeavesItRunning) {
-  const internal::ContainerState before = container_->Inspect();
-  {
+  void MeasuresItByName() const {
     const auto service = AttachService(Spec(container_->name()));
-    EXPECT_EQ(service->pid(), before.pid);
+    EXPECT_EQ(service->pid(), started_.pid);
     EXPECT_EQ(service->launcher_version(),
               std::string(LauncherName(GetParam())) + " container " + container_->name());
     const Measurement m = MeasureService(*service, Batches(8).Every(400ms).For(1200ms).WarmUp(0s),
@@ -78,32 +69,49 @@ TEST_P(AttachToContainer, SeesItsThrottlingByNameAndIdAndLeavesItRunning) {
     EXPECT_EQ(m.requested.cpu, (CpuBandwidth{30ms, 100ms}));
     EXPECT_THAT(service->logs(), HasSubstr("listening on"));
     EXPECT_TRUE(service->Stop().still_runs);
-    EXPECT_EQ(AttachService(Spec(before.id.substr(0, 12)))->pid(), before.pid);
   }
-  const internal::ContainerState after = container_->Inspect();
-  EXPECT_TRUE(after.running);
-  EXPECT_EQ(after.pid, before.pid);
-}
+  void FindsItByTheBeginningOfItsId() const {
+    EXPECT_EQ(AttachService(Spec(started_.id.substr(0, 12)))->pid(), started_.pid);
+  }
+  void IsInconclusiveWhenItIsKilled() const {
+    const auto service = AttachService(Spec(container_->name()));
+    MeasureOptions options = Patient();
+    options.progress = [this, done = false](const MeasureProgress& p) mutable {
+      if (done || std::strcmp(p.phase, "load") != 0 || p.done < 4) return;
+      done = true;
+      container_->Signal("KILL");
+    };
+    const Measurement m = MeasureService(*service, Batches(4).Every(200ms).For(30s).WarmUp(0s),
+                                         Get("/burn?ms=1"), options);
+    EXPECT_THAT(m.validity.faults,
+                ElementsAre(AllOf(Field(&ValidityFault::gate, ValidityGate::kServiceGone),
+                                  Field(&ValidityFault::text, HasSubstr("killed by SIGKILL")))));
+  }
+  void RefusesOneThatDoesNotRun() const {
+    const std::string engine = LauncherName(GetParam());
+    EXPECT_THAT(Refusal(Spec(container_->name())),
+                AllOf(HasSubstr("not_ready: cannot attach to container " + container_->name()),
+                      HasSubstr(engine + " has it, exited")));
+    EXPECT_THAT(Refusal({.target = RunningContainer("no-such-container", GetParam())}),
+                HasSubstr("no container \"no-such-container\" runs: " + engine + " runs "));
+  }
 
-TEST_P(AttachToContainer, OneThatIsKilledIsInconclusiveAndThenNothingToAttachTo) {
-  const auto service = AttachService(Spec(container_->name()));
-  MeasureOptions options = Patient();
-  options.progress = [&, done = false](const MeasureProgress& p) mutable {
-    if (done || std::strcmp(p.phase, "load") != 0 || p.done < 4) return;
-    done = true;
-    container_->Signal("KILL");
-  };
-  const Measurement m = MeasureService(*service, Batches(4).Every(200ms).For(30s).WarmUp(0s),
-                                       Get("/burn?ms=1"), options);
-  EXPECT_THAT(m.validity.faults,
-              ElementsAre(AllOf(Field(&ValidityFault::gate, ValidityGate::kServiceGone),
-                                Field(&ValidityFault::text, HasSubstr("killed by SIGKILL")))));
-  const std::string engine = LauncherName(GetParam());
-  EXPECT_THAT(Refusal(Spec(container_->name())),
-              AllOf(HasSubstr("not_ready: cannot attach to container " + container_->name()),
-                    HasSubstr(engine + " has it, exited")));
-  EXPECT_THAT(Refusal({.target = RunningContainer("no-such-container", GetParam())}),
-              HasSubstr("no container \"no-such-container\" runs: " + engine + " runs "));
+  std::uint16_t port_ = 0;
+  internal::ContainerState started_;
+  std::unique_ptr<internal::EngineContainer> container_;
+};
+INSTANTIATE_TEST_SUITE_P(Engines, AttachToContainer,
+                         ::testing::Values(LauncherKind::kDocker, LauncherKind::kPodman),
+                         EngineName);
+
+// One container for all, because an engine takes seconds to make and remove one.
+TEST_P(AttachToContainer, IsMeasuredLeftRunningAndNoticedWhenItEnds) {
+  MeasuresItByName();
+  FindsItByTheBeginningOfItsId();
+  EXPECT_TRUE(container_->Inspect().running);
+  EXPECT_EQ(container_->Inspect().pid, started_.pid);
+  IsInconclusiveWhenItIsKilled();
+  RefusesOneThatDoesNotRun();
 }
 
 }  // namespace
