@@ -24,9 +24,7 @@ std::vector<std::string> RunningNames(const Engine& engine) {
 EngineAnswer Ask(LauncherKind kind, const std::string& name) {
   EngineAnswer answer{.engine = kind};
   try {
-    const Engine engine = OpenEngine(kind);
-    answer.state = FindContainer(engine, name);
-    if (!answer.state) answer.running = RunningNames(engine);
+    answer.state = FindContainer(OpenEngine(kind), name);
   } catch (const Error& error) {
     answer.lack = error.what();
     answer.lack_code = error.code();
@@ -84,6 +82,13 @@ FoundContainer FindRunningContainer(const std::string& name, LauncherKind kind) 
   std::vector<EngineAnswer> answers;
   for (const LauncherKind engine : {LauncherKind::kDocker, LauncherKind::kPodman}) {
     if (kind == LauncherKind::kAuto || kind == engine) answers.push_back(Ask(engine, name));
+  }
+  // Only for the message; asking takes time.
+  if (std::none_of(answers.begin(), answers.end(), Runs)) {
+    for (EngineAnswer& answer : answers) {
+      const bool knows_none = answer.lack.empty() && !answer.state;
+      if (knows_none) answer.running = RunningNames(OpenEngine(answer.engine));
+    }
   }
   const EngineAnswer& answer = ChooseAnswer(name, answers);
   return {OpenEngine(answer.engine), *answer.state};

@@ -18,7 +18,8 @@ struct EngineAnswer {
   std::string lack = {};
   ErrorCode lack_code = ErrorCode::kNoContainerRuntime;
   std::optional<ContainerState> state = {};  // Absent: it knows no such container
-  std::vector<std::string> running = {};     // the names of those that run, when it knows none
+  // The names of those that run, when no engine runs what was asked for and this one knows no such.
+  std::vector<std::string> running = {};
 };
 
 // The answer with the container that runs. `name` is for messages.

@@ -32,6 +32,7 @@ class AttachToContainer : public EngineTest {
     container_->Start(request);
     ASSERT_TRUE(
         Eventually([&] { return TcpReady().Try({.host = "127.0.0.1", .port = port_}).empty(); }));
+    started_ = container_->Inspect();
   }
   void TearDown() override {
     container_.reset();
@@ -39,7 +40,7 @@ class AttachToContainer : public EngineTest {
   }
 
   AttachSpec Spec(const std::string& name) const {
-    return {.target = RunningContainer(name), .port = port_};
+    return {.target = RunningContainer(name, GetParam()), .port = port_};
   }
   static MeasureOptions Patient() {
     MeasureOptions options;
@@ -71,7 +72,8 @@ class AttachToContainer : public EngineTest {
     EXPECT_TRUE(service->Stop().still_runs);
   }
   void FindsItByTheBeginningOfItsId() const {
-    EXPECT_EQ(AttachService(Spec(started_.id.substr(0, 12)))->pid(), started_.pid);
+    const AttachTarget in_any_engine = RunningContainer(started_.id.substr(0, 12));
+    EXPECT_EQ(AttachService({.target = in_any_engine, .port = port_})->pid(), started_.pid);
   }
   void IsInconclusiveWhenItIsKilled() const {
     const auto service = AttachService(Spec(container_->name()));
@@ -90,7 +92,8 @@ class AttachToContainer : public EngineTest {
   void RefusesOneThatDoesNotRun() const {
     const std::string engine = LauncherName(GetParam());
     EXPECT_THAT(Refusal(Spec(container_->name())),
-                AllOf(HasSubstr("not_ready: cannot attach to container " + container_->name()),
+                AllOf(HasSubstr("not_ready: cannot attach to " + engine + " container " +
+                                container_->name()),
                       HasSubstr(engine + " has it, exited")));
     EXPECT_THAT(Refusal({.target = RunningContainer("no-such-container", GetParam())}),
                 HasSubstr("no container \"no-such-container\" runs: " + engine + " runs "));
