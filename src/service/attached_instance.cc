@@ -23,7 +23,7 @@ std::optional<ContainerState> EndOf(const FoundContainer& container) {
   const auto give_up = steady_clock::now() + kToldWithin;
   while (true) {
     try {
-      const auto state = FindContainer(container.engine, container.state.id);
+      auto state = FindContainer(container.engine, container.state.id);
       if (!state || (state->running && state->pid != container.state.pid)) return std::nullopt;
       if (!state->running && state->exit_code) return state;
     } catch (const Error&) {
