@@ -63,7 +63,9 @@ AttachTarget RunningCgroup(std::string path);
 // Plain data. `target` has to be given.
 struct AttachSpec {
   AttachTarget target;
-  // Where the load goes to, at 127.0.0.1. Units: 1..65535. Absent: 0, the load goes to a Unix
+  // Where the load goes to, at 127.0.0.1. It is checked that the service listens there, except for
+  // a process or cgroup in a network namespace of its own: a proxy may listen in its place, so make
+  // sure that it leads to the service. Units: 1..65535. Absent: 0, the load goes to a Unix
   // socket (MeasureOptions::unix_path) or through a Custom() transport.
   std::uint16_t port = 0;
   // What to wait for. Absent: nothing is waited for, but somebody has to answer at the port.
