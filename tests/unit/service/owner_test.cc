@@ -66,7 +66,15 @@ TEST(ProcessStat, ReadsNamesWithBlanksAndParentheses) {
   EXPECT_EQ(stat->parent, 1);
   EXPECT_EQ(stat->threads, 3);
   EXPECT_EQ(stat->start_ticks, 123456U);
+  EXPECT_FALSE(stat->kernel_thread);
   EXPECT_FALSE(stat->ended());
+}
+
+TEST(ProcessStat, TellsAKernelThreadByItsFlag) {
+  const auto stat = ParseProcessStat(
+      "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 1 0 0 20 0 1 0 3 0 0 18446744073709551615\n");
+  ASSERT_TRUE(stat.has_value());
+  EXPECT_TRUE(stat->kernel_thread);
 }
 
 TEST(ProcessStat, AZombieHasEndedUnlessThreadsLiveOn) {
