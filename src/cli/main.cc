@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "base/process_setup.h"
 #include "cli/attach_command.h"
 #include "cli/doctor_command.h"
 #include "cli/exit_status.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/run_command.h"
 #include "cli/run_options.h"
@@ -68,6 +70,7 @@ int Main(std::vector<std::string> words) {
   CLI::App* doctor = app.add_subcommand("doctor", "Say what this machine can and cannot do");
   doctor->add_flag("--json", json, "As JSON");
 
+  RefuseEmptyFlags(words);
   try {
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
     app.parse(words);
@@ -87,6 +90,7 @@ int Main(std::vector<std::string> words) {
 
 int main(int argc, char** argv) {
   namespace cli = throttletest::cli;
+  throttletest::internal::PrepareProcess();
   try {
     const int status = cli::Main({argv + 1, argv + argc});
     if (cli::FinishOutput()) return status;
