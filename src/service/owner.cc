@@ -78,10 +78,12 @@ std::optional<ProcessStat> ParseProcessStat(const std::string& text) {
   const std::vector<std::string> rest{std::istream_iterator<std::string>(fields), {}};
   // Counted from field 3 (state): field 20 is the number of threads, field 22 the start time.
   if (rest.size() < 20 || rest[0].size() != 1) return std::nullopt;
+  const auto parent = ParseInteger<pid_t>(rest[1]);
   const auto threads = ParseInteger<int>(rest[17]);
   const auto start = ParseInteger<std::uint64_t>(rest[19]);
-  if (!threads || !start) return std::nullopt;
-  return ProcessStat{.state = rest[0][0], .start_ticks = *start, .threads = *threads};
+  if (!parent || !threads || !start) return std::nullopt;
+  return ProcessStat{
+      .state = rest[0][0], .parent = *parent, .start_ticks = *start, .threads = *threads};
 }
 
 std::optional<ProcessStat> ReadProcessStat(pid_t pid) {

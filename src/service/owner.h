@@ -39,6 +39,7 @@ std::optional<Owner> OwnerOfName(const std::string& name);
 // What /proc/PID/stat says of a process. Absent: there is no such process.
 struct ProcessStat {
   char state = '?';
+  pid_t parent = 0;
   std::uint64_t start_ticks = 0;
   int threads = 0;
   // A zombie whose last thread has ended; a leader that left its threads behind is still alive.
