@@ -6,6 +6,7 @@
 #              and output, and run.json where it measured
 #   bin        folder of the built programs
 #   settings   the folder of this file
+#   options    an array of more options for every measurement
 #   session    a function that sets the array `prefix` to what starts a command as user $1 within $2 seconds
 #   delivered  a function that is called with one line for people after every step
 #
@@ -44,7 +45,7 @@ e1() { # name, launcher or "", cpus, expected statuses, user, words before the c
   [ -z "$2" ] || choice=(--launcher "$2")
   shift 5
   step "$name" "$expected" 200 "$user" "$@" "$bin/throttletest" run "${choice[@]}" --cpus "$cpus" \
-    --batch 8 --every 1s --duration 20s --warmup 3s --get '/burn?ms=20' \
+    --batch 8 --every 1s --duration 20s --warmup 3s --get '/burn?ms=20' "${options[@]}" \
     --json "$results/$group/$name/run.json" -- "$bin/burn_server" '--port={port}' --threads=8
 }
 

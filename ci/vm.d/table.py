@@ -20,6 +20,8 @@ ROWS = {
     "podman-runc": "`podman` (runc)",
 }
 CPUS = ("0.5", "1")
+# What doctor must find usable in the emulated system: there tester may not use Docker.
+USABLE = {"vm-root": ["cgroup", "docker", "podman"], "vm-user": ["cgroup", "podman"]}
 # Why a test may be skipped on a system that has everything. Any other skipped test is a failed step.
 FAIR_SKIPS = ("cgroup v2 lets a child ask for more than its parent",)
 TAIL_LINES = 25
@@ -70,6 +72,8 @@ class Step:
         for test, reason in self.skipped():
             if reason not in FAIR_SKIPS:
                 return f"{test} was skipped: {reason}"
+        if self.name == "doctor-json":
+            return self.doctor_fault()
         run = self.run()
         if self.is_cell() and self.status == "0":
             if run is None:
@@ -79,6 +83,15 @@ class Step:
             if run["cpu"]["throttle_ratio"] is None:
                 return "exit status 0, but no throttle ratio"
         return ""
+
+    def doctor_fault(self):
+        """What is wrong with the answer of `doctor --json`. Empty: nothing."""
+        try:
+            usable = json.loads(self.output)["usable_launchers"]
+        except (ValueError, KeyError) as error:
+            return f"no JSON of doctor: {error}"
+        wanted = USABLE.get(self.folder.parent.name, usable)
+        return "" if usable == wanted else f"doctor finds {usable} usable, and not {wanted}"
 
     def is_cell(self):
         return self.name.endswith(tuple("." + cpus for cpus in CPUS))
@@ -133,7 +146,8 @@ def table(folder):
         return path.read_text().strip() if path.exists() else group
 
     def note(text):
-        text = " ".join(text.split())
+        # The ids of containers differ from run to run.
+        text = re.sub("[0-9a-f]{64}", "ID", " ".join(text.split()))
         if text not in notes:
             notes.append(text)
         return f"see {notes.index(text) + 1}"
