@@ -52,7 +52,7 @@ bool HasQuota(const ControllerLocation& location, const std::string& fs_root) {
 
 // From the container's level down towards the process: the first that has a quota. crun puts it one
 // level down where systemd has no property for it. Absent: the container's level, none has one.
-std::string LevelWithQuota(ControllerLocation container, const std::string& process,
+std::string LevelWithQuota(const ControllerLocation& container, const std::string& process,
                            const std::string& fs_root) {
   ControllerLocation at = container;
   while (!HasQuota(at, fs_root)) {
