@@ -65,10 +65,9 @@ std::vector<std::string> CollectNotes(const WindowInputs& in, const CgroupDelta&
                           *in.requested.cpu.cpus(), online)});
   }
   AddPhaseNote(notes, in);
-  if (!host.steal.has_value() || !host.others_cpu.has_value()) {
-    const std::string& reason =
-        host.steal.has_value() ? host.others_cpu.reason() : host.steal.reason();
-    AddNotes(notes, {"whether the machine was busy is not known: " + reason});
+  if (!host.most_others_cpu.has_value()) {
+    AddNotes(notes,
+             {"whether the machine was busy is not known: " + host.most_others_cpu.reason()});
   }
   if (delta.effective.ancestors_hidden) {
     AddNotes(notes, {"limits above the visible root of the cgroup tree cannot be read"});

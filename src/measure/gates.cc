@@ -125,16 +125,20 @@ void JudgeHost(const ValidityBounds& bounds, const HostActivity& host, Validity&
                     "measure on a machine that has its CPUs to itself",
                     Percent(steal), Percent(bounds.max_steal)));
   }
-  const double others = host.others_cpu.optional().value_or(0);
+  const double others = host.most_others_cpu.optional().value_or(0);
   if (others > bounds.max_others_cpu) {
     const std::string pressure = host.cpu_pressure.has_value()
                                      ? fmt::format(" (some task waited for a CPU {} of the time)",
                                                    Percent(host.cpu_pressure.value()))
                                      : "";
+    const bool alone = host.others_cpu.has_value();
     Add(validity, ValidityGate::kHostBusy,
-        fmt::format("other processes used {} of the machine's CPU time{}, above {}: run "
-                    "measurements alone, with ctest's RUN_SERIAL",
-                    Percent(others), pressure, Percent(bounds.max_others_cpu)));
+        fmt::format("{} used {} of the machine's CPU time{}, above {}: {}",
+                    alone ? "other processes" : "other processes and the service", Percent(others),
+                    pressure, Percent(bounds.max_others_cpu),
+                    alone ? "run measurements alone, with ctest's RUN_SERIAL"
+                          : "how much of it the service used cannot be read; give it a cpuacct "
+                            "cgroup of its own, or raise max_others_cpu"));
   }
   const std::int64_t stopped = host.own_throttled_periods.optional().value_or(0);
   if (stopped > bounds.max_own_throttled_periods) {

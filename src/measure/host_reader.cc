@@ -84,19 +84,20 @@ void SetShares(HostActivity& activity, const HostSnapshot& before, const HostSna
   const nanoseconds wall = after.time - before.time;
   const std::string lack = Lack(before, after, cpus);
   if (!lack.empty()) {
-    activity.steal = activity.others_cpu = Outcome<double>::NotAvailable(lack);
+    activity.steal = activity.others_cpu = activity.most_others_cpu =
+        Outcome<double>::NotAvailable(lack);
     return;
   }
   const auto share = [all = Seconds(wall) * cpus](nanoseconds time) {
     return Outcome<double>::Value(std::clamp(Seconds(time) / all, 0.0, 1.0));
   };
   activity.steal = share(after.cpu->steal - before.cpu->steal);
-  if (!service_cpu) {
-    activity.others_cpu = Outcome<double>::NotAvailable("the CPU time of the service is not known");
-    return;
-  }
-  activity.others_cpu = share(after.cpu->busy - before.cpu->busy - *service_cpu -
-                              (after.own_cpu - before.own_cpu) - ServicesCpu(before, after));
+  const nanoseconds most = after.cpu->busy - before.cpu->busy - (after.own_cpu - before.own_cpu) -
+                           ServicesCpu(before, after);
+  activity.most_others_cpu = share(most - service_cpu.value_or(nanoseconds(0)));
+  activity.others_cpu =
+      service_cpu ? activity.most_others_cpu
+                  : Outcome<double>::NotAvailable("the CPU time of the service is not known");
 }
 
 void SetPressure(HostActivity& activity, const HostSnapshot& before, const HostSnapshot& after) {

@@ -111,7 +111,7 @@ std::string ThrottlingLine(const CgroupDelta& d) {
 
 std::string HostLine(const HostActivity& host) {
   const auto percent = [](double share) { return fmt::format("{:.1f} %", share * 100); };
-  return fmt::format("others used {} of its CPU time, steal {}", Show(host.others_cpu, percent),
+  return fmt::format("CPU time of others {}, steal {}", Show(host.others_cpu, percent),
                      Show(host.steal, percent));
 }
 

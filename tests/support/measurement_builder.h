@@ -204,7 +204,9 @@ class MeasurementBuilder {
 
   // On top of what the service itself used.
   void SetHost(internal::WindowInputs& in) const {
-    if (!in.after || !in.after->usage) return;
+    if (!in.after) return;
+    const bool counted = in.before.usage && in.after->usage;
+    const nanoseconds used = counted ? *in.after->usage - *in.before.usage : nanoseconds(0);
     const std::chrono::duration<double> wall = in.after->time - in.before.time;
     const auto part = [&](double share) {
       return std::chrono::duration_cast<nanoseconds>(wall * 8 * share);
@@ -212,9 +214,8 @@ class MeasurementBuilder {
     in.host_before.time = in.before.time;
     in.host_before.cpu = internal::HostSnapshot::Cpu{.busy = 100s, .steal = 5s};
     in.host_after.time = in.after->time;
-    in.host_after.cpu = internal::HostSnapshot::Cpu{
-        .busy = 100s + (*in.after->usage - *in.before.usage) + part(others_),
-        .steal = 5s + part(steal_)};
+    in.host_after.cpu = internal::HostSnapshot::Cpu{.busy = 100s + used + part(others_),
+                                                    .steal = 5s + part(steal_)};
   }
 
   Timeline MakeTimeline() const {

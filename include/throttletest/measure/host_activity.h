@@ -16,8 +16,12 @@ struct HostActivity {
   Outcome<double> steal;
   // CPU time that neither the service, nor this process, nor other services that it started used.
   // Units: 0..1 of the CPU time of all CPUs. Source: /proc/stat, less getrusage and cgroups.
-  // Absent: a window below 1 s, because /proc/stat counts in ticks of usually 10 ms.
+  // Absent: a window below 1 s, because /proc/stat counts in ticks of usually 10 ms; the service's
+  // own part cannot be read (attached on cgroup v1, without a cpuacct cgroup of its own).
   Outcome<double> others_cpu;
+  // What others_cpu is at most: that, or where only the service's own part is missing, both
+  // together. Units and absence as there.
+  Outcome<double> most_others_cpu;
   // Time in which some task waited for a CPU, those of the service included. Units: 0..1 of the
   // window. Absent: no pressure information. Source: /proc/pressure/cpu.
   Outcome<double> cpu_pressure;

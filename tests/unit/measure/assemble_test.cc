@@ -210,6 +210,19 @@ TEST(Assemble, OtherProcessesAreJudgedAgainstTheirBound) {
   EXPECT_TRUE(b.Build().validity.trusted());
 }
 
+TEST(Assemble, AMachineMayNotBeBusyBesideAServiceWhoseCpuTimeCannotBeRead) {
+  MeasurementBuilder b;
+  b.Host(0.24).inputs().before.usage.reset();
+  const Measurement quiet = b.Build();
+  EXPECT_TRUE(quiet.validity.trusted());
+  EXPECT_FALSE(quiet.host.others_cpu.has_value());
+  EXPECT_THAT(
+      b.Host(0.26).Build().validity.faults,
+      ElementsAre(Fault(ValidityGate::kHostBusy,
+                        "other processes and the service used 26 % of the machine's CPU "
+                        "time, above 25 %: how much of it the service used cannot be read")));
+}
+
 TEST(Assemble, AThrottledTestProcessIsAFaultThatNamesItsQuota) {
   EXPECT_TRUE(MeasurementBuilder().OwnThrottled(0).Build().validity.trusted());
   MeasurementBuilder b;

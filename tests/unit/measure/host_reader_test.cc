@@ -99,6 +99,9 @@ TEST(HostActivity, IsNotAvailableRatherThanZero) {
   EXPECT_THAT(Subtract(before, after, std::nullopt, 2).others_cpu.reason(),
               HasSubstr("CPU time of the service is not known"));
   EXPECT_TRUE(Subtract(before, after, std::nullopt, 2).steal.has_value());
+  // Bounded all the same: by what it is together with the service's part.
+  EXPECT_DOUBLE_EQ(Subtract(before, after, std::nullopt, 2).most_others_cpu.value(), 0.6);
+  EXPECT_DOUBLE_EQ(Subtract(before, after, 6s, 2).most_others_cpu.value(), 0.3);
   EXPECT_THAT(Subtract(before, after, 1s, 0).others_cpu.reason(), HasSubstr("online CPUs"));
   EXPECT_THAT(Subtract(before, At(999ms, {.busy = 1s}), 0s, 2).steal.reason(),
               HasSubstr("below 1 s is too short"));
