@@ -62,6 +62,47 @@ bool IsAboutLoad(Metric metric) {
          metric != Metric::kStartLag && metric != Metric::kOomKills;
 }
 
+// The figure of a decided budget may rest on few samples, but not contradict the decision: one
+// weighs the observations alike, the other by their requests or periods.
+bool Contradicts(const EarlyVerdict* early, bool met) {
+  return early != nullptr && (early->verdict == Verdict::kMet) != met;
+}
+
+// Why the figure gives no verdict, the weightiest reason alone. Empty: it gives one. `early`: the
+// decision about this budget, if there is one; `met`: the figure keeps to the bound.
+std::string Doubt(const Measurement& m, const internal::Reading& reading, const EarlyVerdict* early,
+                  bool met) {
+  if (!m.validity.trusted()) {
+    return fmt::format("the run cannot be trusted: {}", m.validity.ToString());
+  }
+  if (Contradicts(early, met) && m.early->ended_early) {
+    return fmt::format(
+        "it was called {} after {} observations, and what was measured says otherwise: run the "
+        "whole plan",
+        VerdictName(early->verdict), early->observations);
+  }
+  const bool enough = reading.inconclusive.empty() || (early != nullptr && reading.too_few);
+  if (!enough) return reading.inconclusive;
+  return reading.value || reading.no_answer ? "" : "not measured";
+}
+
+// Why a figure that keeps to its bound proves nothing all the same. Empty: it does.
+std::string DoubtOfMet(const Measurement& m, Metric metric, bool counts_the_whole_plan) {
+  if (counts_the_whole_plan && m.early && m.early->ended_early) {
+    return fmt::format(
+        "the run was ended after {} of {} observations, and the bound is for the whole plan: name "
+        "this budget among those to decide, or bound a ratio",
+        m.early->observations, m.early->planned_observations);
+  }
+  // A service that refuses everything uses no CPU time: a mistyped target must not pass for ever.
+  if (NothingServed(m) && IsAboutLoad(metric)) {
+    return fmt::format(
+        "no request succeeded, {} of {} failed: what the service used says nothing of this load",
+        m.load.failed + m.load.timed_out, m.load.planned);
+  }
+  return {};
+}
+
 std::string Parenthesised(const std::string& detail) {
   return detail.empty() ? "" : fmt::format(" ({})", detail);
 }
@@ -85,40 +126,17 @@ BudgetResult Budget::Evaluate(const Measurement& m) const {
     figure += fmt::format(" {}", internal::ValueText(metric_, *reading.value, bound_));
 
   const bool met = reading.value && internal::Holds(comparison_, *reading.value, bound_);
-  // The figure of a decided budget may rest on few samples, but not contradict the decision: one
-  // weighs the observations alike, the other by their requests or periods.
   const EarlyVerdict* early = m.early ? m.early->Decided(result.budget) : nullptr;
-  const bool contradicted = early != nullptr && (early->verdict == Verdict::kMet) != met;
-  const bool enough = reading.inconclusive.empty() || (early != nullptr && reading.too_few);
-
-  std::string doubt = enough ? "" : reading.inconclusive;
-  if (contradicted && m.early->ended_early) {
-    doubt = fmt::format(
-        "it was called {} after {} observations, and what was measured says otherwise: run the "
-        "whole plan",
-        VerdictName(early->verdict), early->observations);
+  std::string doubt = Doubt(m, reading, early, met);
+  if (Contradicts(early, met)) early = nullptr;
+  if (doubt.empty() && met) {
+    doubt =
+        DoubtOfMet(m, metric_, early == nullptr && CountsTheWholePlan(info, comparison_, bound_));
   }
-  if (contradicted) early = nullptr;
-  if (met && early == nullptr && m.early && m.early->ended_early && doubt.empty() &&
-      CountsTheWholePlan(info, comparison_, bound_)) {
-    doubt = fmt::format(
-        "the run was ended after {} of {} observations, and the bound is for the whole plan: name "
-        "this budget among those to decide, or bound a ratio",
-        m.early->observations, m.early->planned_observations);
-  }
-  // A service that refuses everything uses no CPU time: a mistyped target must not pass for ever.
-  if (met && doubt.empty() && NothingServed(m) && IsAboutLoad(metric_)) {
-    doubt = fmt::format(
-        "no request succeeded, {} of {} failed: what the service used says nothing of this load",
-        m.load.failed + m.load.timed_out, m.load.planned);
-  }
-  if (!m.validity.trusted()) {
-    doubt = fmt::format("the run cannot be trusted: {}", m.validity.ToString());
-  }
-  if (!doubt.empty() || (!reading.value && !reading.no_answer)) {
+  if (!doubt.empty()) {
     result.explanation =
         fmt::format("{}{} cannot be judged against {}: {}", figure, Parenthesised(reading.detail),
-                    internal::BoundText(metric_, bound_), doubt.empty() ? "not measured" : doubt);
+                    internal::BoundText(metric_, bound_), doubt);
     result.interval = Outcome<Interval>::Inconclusive("the verdict is inconclusive");
     return result;
   }

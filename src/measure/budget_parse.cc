@@ -82,11 +82,11 @@ std::optional<Percentile> ParsePercentile(std::string_view text) {
   if (text == "max") return Percentile(100);
   if (!text.starts_with('p')) return std::nullopt;
   const auto percent = internal::ParseDecimal(text.substr(1));
-  if (!percent || *percent <= 0 || *percent > 100) return std::nullopt;
+  if (!percent) return std::nullopt;
   try {
     return Percentile(*percent);
   } catch (const Error&) {
-    return std::nullopt;  // finer than a percentile can be
+    return std::nullopt;  // out of range, or finer than a percentile can be
   }
 }
 
