@@ -59,12 +59,15 @@ Json RequestedJson(const Measurement& m, Absences& absences) {
   Fields f("limits.requested", absences);
   // What was found is not what was asked for; numbers of it are in limits.effective.
   const ResolvedLimits limits = m.attached ? ResolvedLimits{} : m.requested;
+  const auto asked = [&](std::chrono::microseconds time) {
+    return m.attached ? std::nullopt : std::optional(time.count());
+  };
   const char* absence = m.attached ? kNotOurs : kNotRequested;
   f.Set("text", m.attached ? "found: " + ToString(m.requested) : ToString(m.limits));
   f.Set("cpus", limits.cpu.cpus(), absence);
   f.Set("quota_us", Microseconds(limits.cpu.quota), absence);
-  f.Set("period_us", limits.cpu.period.count());
-  f.Set("burst_us", limits.cpu.burst.count());
+  f.Set("period_us", asked(limits.cpu.period), absence);
+  f.Set("burst_us", asked(limits.cpu.burst), absence);
   std::optional<std::string> cpuset;
   if (limits.cpuset) cpuset = limits.cpuset->ToString();
   f.Set("cpuset", cpuset, absence);
