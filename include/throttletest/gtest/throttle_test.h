@@ -54,7 +54,7 @@ class ThrottleTestBase : public testing::Test {
   // The same for a mix of requests or several streams at once.
   Measurement Measure(const Traffic& traffic, const MeasureOptions& options = {},
                       SourceLocation where = SourceLocation::current());
-  // The same three for a service made by Start().
+  // The same three for a service from Start() or Attach().
   Measurement MeasureOn(throttletest::Service& service, const LoadPlan& plan,
                         const Request& request, const MeasureOptions& options = {},
                         SourceLocation where = SourceLocation::current());
@@ -76,7 +76,7 @@ class ThrottleTestBase : public testing::Test {
   Rounds Compare(const std::vector<LimitSetting>& settings, const Traffic& traffic,
                  const CompareOptions& options = {},
                  SourceLocation where = SourceLocation::current());
-  // The same for a service made by Start().
+  // The same for a service made by Start(); that of Attach() takes no limits.
   Rounds CompareOn(throttletest::Service& service, const std::vector<LimitSetting>& settings,
                    const Traffic& traffic, const CompareOptions& options = {},
                    SourceLocation where = SourceLocation::current());
