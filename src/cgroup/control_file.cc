@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cgroup/parse.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest::internal {
@@ -64,6 +65,11 @@ std::string JoinPath(const std::string& directory, const std::string& name) {
   return directory + (slash ? "" : "/") + name;
 }
 
+bool IsAtOrBelow(std::string_view path, std::string_view top) {
+  if (top == "/") return true;
+  return path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/');
+}
+
 UniqueFd OpenDirectory(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.valid()) return fd;
@@ -94,6 +100,14 @@ std::string ReadFile(const std::string& path) {
     throw Error(ErrorCode::kCgroup, fmt::format("cannot read {}: no such file", path));
   }
   return *std::move(text);
+}
+
+std::vector<std::string> ReadWords(const std::string& path) {
+  try {
+    return ParseWords(ReadFileIfPresent(path).value_or(""));
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 ControlFile ControlFile::Open(int dirfd, const std::string& directory, const char* name) {

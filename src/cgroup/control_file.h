@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/unique_fd.h"
 
@@ -11,6 +12,9 @@ namespace throttletest::internal {
 
 // "/fs/root" + "/sys/..." without a doubled slash; `fs_root` may be empty.
 std::string JoinPath(const std::string& directory, const std::string& name);
+
+// Is `path` the same as `top` or below it? "/a/b" is not below "/a/bc"; everything is below "/".
+bool IsAtOrBelow(std::string_view path, std::string_view top);
 
 // Opens a directory. Errors: kCgroup (gone, not a directory), kPermission.
 UniqueFd OpenDirectory(const std::string& path);
@@ -20,6 +24,8 @@ UniqueFd OpenDirectory(const std::string& path);
 std::optional<std::string> ReadFileIfPresent(const std::string& path);
 // The same when it must be there.
 std::string ReadFile(const std::string& path);
+// The words of a list file. Absent: empty, also when it may not be read. Errors: none.
+std::vector<std::string> ReadWords(const std::string& path);
 // A list file of a directory held open. Errors: kCgroup, also "cgroup is gone"; kPermission.
 std::string ReadFileAt(int dirfd, const std::string& directory, const char* name);
 

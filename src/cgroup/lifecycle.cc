@@ -14,6 +14,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "cgroup/control_file.h"
+#include "cgroup/location_parts.h"
 #include "cgroup/parse.h"
 #include "cgroup/writer.h"
 #include "throttletest/base/error.h"
@@ -92,7 +93,7 @@ std::string DescribeBusy(const std::string& directory, int error) {
 
 CgroupLocation ChildLocation(const CgroupLocation& parent, const std::string& name) {
   CgroupLocation child = parent;
-  for (auto* place : {&child.cpu, &child.cpuacct, &child.cpuset, &child.memory, &child.unified}) {
+  for (auto* place : PartsOf(child)) {
     if (*place) (*place)->relative_path = JoinPath((*place)->relative_path, name);
   }
   return child;
@@ -100,8 +101,7 @@ CgroupLocation ChildLocation(const CgroupLocation& parent, const std::string& na
 
 std::vector<std::string> Directories(const CgroupLocation& location, const std::string& fs_root) {
   std::vector<std::string> directories;
-  for (const auto* place :
-       {&location.cpu, &location.cpuacct, &location.cpuset, &location.memory, &location.unified}) {
+  for (const auto* place : PartsOf(location)) {
     if (!*place) continue;
     std::string directory = JoinPath(fs_root, (*place)->directory());
     if (std::find(directories.begin(), directories.end(), directory) == directories.end()) {

@@ -25,13 +25,6 @@ bool EndsWith(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-// Is `path` the mount's root or below it? "/docker/ab" does not cover "/docker/abc".
-bool Covers(const CgroupMount& mount, const std::string& path) {
-  if (mount.root == "/") return true;
-  return path.rfind(mount.root, 0) == 0 &&
-         (path.size() == mount.root.size() || path[mount.root.size()] == '/');
-}
-
 // Better mounts first: the usual place, then the one that shows more of the hierarchy.
 bool Better(const CgroupMount& a, const CgroupMount& b) {
   const auto usual = [](const CgroupMount& m) {
@@ -80,7 +73,7 @@ struct Search {
     for (const CgroupMount& mount : mounts) {
       if (!matches(mount)) continue;
       other = &mount;
-      if (!Covers(mount, entry.path)) continue;
+      if (!internal::IsAtOrBelow(entry.path, mount.root)) continue;
       // Of equals the later mount wins, because it hides the earlier one.
       if (best == nullptr || !Better(*best, mount)) best = &mount;
     }

@@ -4,12 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string_view>
 
+#include "cgroup/control_file.h"
+#include "cgroup/location_parts.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest::internal {
@@ -17,16 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Part = std::optional<ControllerLocation>;
-
-std::array<Part*, 5> PartsOf(CgroupLocation& location) {
-  return {&location.cpu, &location.cpuacct, &location.cpuset, &location.memory, &location.unified};
-}
-
-// Is `path` the same as `top` or below it? "/a/b" is not below "/a/bc".
-bool IsAtOrBelow(std::string_view path, std::string_view top) {
-  if (top == "/") return true;
-  return path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/');
-}
 
 // Is a process at `inner` counted along in `outer`?
 bool CountsAlong(const Part& outer, const Part& inner) {

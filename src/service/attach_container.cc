@@ -11,8 +11,6 @@
 namespace throttletest::internal {
 namespace {
 
-bool IsIpv4(const PublishedPort& port) { return port.host_address.find(':') == std::string::npos; }
-
 // What the engine runs, for a message. Absent: empty, also when it does not say.
 std::vector<std::string> RunningNames(const Engine& engine) {
   std::vector<std::string> names;
@@ -24,7 +22,8 @@ std::vector<std::string> RunningNames(const Engine& engine) {
 EngineAnswer Ask(LauncherKind kind, const std::string& name) {
   EngineAnswer answer{.engine = kind};
   try {
-    answer.state = FindContainer(OpenEngine(kind), name);
+    answer.opened = OpenEngine(kind);
+    answer.state = FindContainer(*answer.opened, name);
   } catch (const Error& error) {
     answer.lack = error.what();
     answer.lack_code = error.code();
@@ -87,22 +86,22 @@ FoundContainer FindRunningContainer(const std::string& name, LauncherKind kind) 
   if (std::none_of(answers.begin(), answers.end(), Runs)) {
     for (EngineAnswer& answer : answers) {
       const bool knows_none = answer.lack.empty() && !answer.state;
-      if (knows_none) answer.running = RunningNames(OpenEngine(answer.engine));
+      if (knows_none) answer.running = RunningNames(*answer.opened);
     }
   }
   const EngineAnswer& answer = ChooseAnswer(name, answers);
-  return {OpenEngine(answer.engine), *answer.state};
+  return {*answer.opened, *answer.state};
 }
 
 bool PublishesAt(const ContainerState& state, std::uint16_t port) {
   return std::any_of(state.ports.begin(), state.ports.end(),
-                     [port](const PublishedPort& p) { return p.host_port == port && IsIpv4(p); });
+                     [port](const PublishedPort& p) { return p.host_port == port && p.ipv4(); });
 }
 
 std::string PublishedPorts(const ContainerState& state) {
   std::string all;
   for (const PublishedPort& port : state.ports) {
-    if (!IsIpv4(port)) continue;
+    if (!port.ipv4()) continue;
     AppendItem(all, fmt::format("{} at {}", port.container_port, port.host_port), ", ");
   }
   return all;

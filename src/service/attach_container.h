@@ -17,6 +17,7 @@ struct EngineAnswer {
   // Why it could not be asked. Absent: empty, it answered.
   std::string lack = {};
   ErrorCode lack_code = ErrorCode::kNoContainerRuntime;
+  std::optional<Engine> opened = {};         // Absent: it could not be asked
   std::optional<ContainerState> state = {};  // Absent: it knows no such container
   // The names of those that run, when no engine runs what was asked for and this one knows no such.
   std::vector<std::string> running = {};
@@ -32,8 +33,7 @@ struct FoundContainer {
   Engine engine;
   ContainerState state;
 };
-// Asks `kind`, or docker and podman for kAuto. Errors: as ChooseAnswer(); kServiceStart when an
-// engine does not answer any more.
+// Asks `kind`, or docker and podman for kAuto. Errors: as ChooseAnswer().
 FoundContainer FindRunningContainer(const std::string& name, LauncherKind kind);
 
 // The port of a container is published at `port` of this host's 127.0.0.1.

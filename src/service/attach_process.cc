@@ -1,16 +1,14 @@
 #include "service/attach_process.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <limits>
 
+#include "service/process_handle.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest::internal {
@@ -51,7 +49,7 @@ UniqueFd HoldProcess(pid_t pid) {
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("it is a thread of process {}: give that process", process));
   }
-  UniqueFd held(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  UniqueFd held = OpenProcess(pid);
   const int error = errno;
   const auto stat = ReadProcessStat(pid);
   if (const std::string reason = WhyNoService(stat); !reason.empty()) {
@@ -62,15 +60,6 @@ UniqueFd HoldProcess(pid_t pid) {
   if (error == ESRCH) throw Error(ErrorCode::kNotReady, kNoSuchProcess);
   throw Error(ErrorCode::kUnsupported,
               fmt::format("it cannot be watched (pidfd_open): {}", std::strerror(error)));
-}
-
-bool HasEnded(const UniqueFd& held) {
-  struct pollfd look = {.fd = held.get(), .events = POLLIN, .revents = 0};
-  int ready = -1;
-  do {
-    ready = ::poll(&look, 1, 0);
-  } while (ready < 0 && errno == EINTR);
-  return ready > 0;
 }
 
 std::optional<pid_t> OldestProcess(const std::vector<pid_t>& processes,

@@ -20,8 +20,6 @@ std::string WhyNoService(const std::optional<ProcessStat>& stat);
 // of the same number. Errors: kNotReady when there is no such process or it has ended, kUnsupported
 // when it is a kernel thread, or a thread of another process, or the kernel has no pidfd (5.3).
 UniqueFd HoldProcess(pid_t pid);
-// The process of `held` has ended.
-bool HasEnded(const UniqueFd& held);
 
 // The one that was started first, by number among equals, without those that cannot be a service.
 // Absent: none is left.

@@ -10,6 +10,7 @@
 #include "service/attach_container.h"
 #include "service/attach_process.h"
 #include "service/instance.h"
+#include "service/process_handle.h"
 
 namespace throttletest::internal {
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "cgroup/location_parts.h"
 #include "cgroup/writer.h"
 #include "service/cgroup_place.h"
 #include "service/child_process.h"
@@ -204,9 +205,7 @@ class CgroupInstance final : public Instance {
 
 // Puts the scope's own path in for what the place only promised.
 void Enter(CgroupPlace& place, const ControllerLocation& scope) {
-  CgroupLocation& parent = place.parent;
-  for (auto* controller :
-       {&parent.cpu, &parent.cpuacct, &parent.cpuset, &parent.memory, &parent.unified}) {
+  for (auto* controller : PartsOf(place.parent)) {
     if (*controller) *controller = scope;
   }
 }

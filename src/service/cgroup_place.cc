@@ -7,11 +7,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "base/number.h"
+#include "cgroup/control_file.h"
 #include "service/owner.h"
 
 namespace throttletest::internal {
@@ -20,11 +19,6 @@ namespace {
 using MaybeLocation = std::optional<ControllerLocation>;
 
 constexpr const char* kOtherLaunchers = "use the docker or podman launcher";
-
-std::vector<std::string> Words(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istream_iterator<std::string>(in), {}};
-}
 
 bool Has(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -72,12 +66,13 @@ Level LookAt(const ControllerLocation& location, const std::string& fs_root,
   Level level{.location = location, .directory = fs_root + location.directory()};
   // A process moves only if the common ancestor's cgroup.procs may be written.
   level.writable = Writable(level.directory) && Writable(level.directory + "/cgroup.procs");
-  level.offered = Words(level.directory + "/cgroup.controllers");
-  level.enabled = Words(level.directory + "/cgroup.subtree_control");
+  level.offered = ReadWords(level.directory + "/cgroup.controllers");
+  level.enabled = ReadWords(level.directory + "/cgroup.subtree_control");
   // The real root has no cgroup.type, and is the only one that may hold processes and have
   // controllers for children.
   const bool root = ::access((level.directory + "/cgroup.type").c_str(), F_OK) != 0;
-  const auto procs = root ? std::vector<std::string>() : Words(level.directory + "/cgroup.procs");
+  const auto procs =
+      root ? std::vector<std::string>() : ReadWords(level.directory + "/cgroup.procs");
   // Elsewhere the cgroup above is the better place: nobody has to move.
   const bool top = location.relative_path == "/" && location.ancestors_hidden;
   if (top) level.in_the_way = OnlyOf(line, procs);

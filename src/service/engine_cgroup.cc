@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "cgroup/location_parts.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest::internal {
@@ -72,8 +73,7 @@ CgroupLocation ClimbToContainer(CgroupLocation location, const std::string& id,
   cpu.relative_path = UpToLevelOf(from, id);
   cpu.relative_path = LevelWithQuota(cpu, from, fs_root);
   cpu.relative_path = ClimbToQuotaFile(cpu, fs_root);
-  for (auto* part :
-       {&location.cpu, &location.cpuacct, &location.cpuset, &location.memory, &location.unified}) {
+  for (auto* part : PartsOf(location)) {
     const bool same =
         *part && (*part)->version == CgroupVersion::kV2 && (*part)->relative_path == from;
     if (same) (*part)->relative_path = cpu.relative_path;

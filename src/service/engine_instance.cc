@@ -1,9 +1,6 @@
 #include "service/engine_instance.h"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,6 +11,7 @@
 
 #include "cgroup/writer.h"
 #include "service/engine_cgroup.h"
+#include "service/process_handle.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest::internal {
@@ -43,10 +41,6 @@ constexpr auto kDieWithin = seconds(10);
                           container.engine().name(), report.ToString(), hint,
                           state.error.empty() ? "" : " (" + state.error + ")",
                           logs.empty() ? "; it wrote nothing" : "; its last lines: " + logs));
-}
-
-UniqueFd OpenProcess(pid_t pid) {
-  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
 // What engines cannot express; written into the container's cgroup by ourselves.
@@ -116,20 +110,7 @@ EngineInstance::EngineInstance(std::unique_ptr<EngineContainer> container,
 
 EngineInstance::~EngineInstance() { Stop(std::chrono::nanoseconds(0)); }
 
-bool EngineInstance::WaitEnded(std::chrono::nanoseconds within) const {
-  const auto until = std::chrono::steady_clock::now() + within;
-  while (true) {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-    struct pollfd wait = {.fd = process_.get(), .events = POLLIN, .revents = 0};
-    const int timeout = static_cast<int>(std::max<std::int64_t>(0, left.count()));
-    const int ready = ::poll(&wait, 1, timeout);
-    if (ready > 0) return true;
-    if (ready == 0 || errno != EINTR) return false;
-  }
-}
-
-bool EngineInstance::Running() const { return !WaitEnded(std::chrono::nanoseconds(0)); }
+bool EngineInstance::Running() const { return !HasEnded(process_); }
 
 ExitReport EngineInstance::ReadEnd() const {
   if (end_) return *end_;
@@ -187,11 +168,11 @@ ExitReport EngineInstance::Stop(std::chrono::nanoseconds grace) {
   const bool ran = process_.valid() && Running();
   if (ran) {
     if (grace.count() > 0) container_->Signal("TERM");
-    if (grace.count() <= 0 || !WaitEnded(grace)) {
+    if (grace.count() <= 0 || !HasEnded(process_, grace)) {
       // Read while the cgroup exists: killing is not an OOM.
       oom_->Count(std::nullopt);
       container_->Signal("KILL");
-      WaitEnded(kDieWithin);
+      HasEnded(process_, kDieWithin);
     }
   }
   ExitReport report = cgroup_ ? ReadEnd() : ExitReport{};

@@ -31,7 +31,6 @@ class EngineInstance : public Instance {
   std::string version() const override { return container_->engine().version(); }
 
  private:
-  bool WaitEnded(std::chrono::nanoseconds within) const;
   // The end as the engine and the counters tell it. Called with the mutex held.
   ExitReport ReadEnd() const;
 

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "cgroup/control_file.h"
 #include "service/owner.h"
 #include "service/port.h"
 #include "service/spec_check.h"
@@ -21,9 +22,7 @@ bool Inside(const std::optional<ControllerLocation>& place,
             const std::optional<ControllerLocation>& planned) {
   if (!planned) return true;
   if (!place || place->mount_point != planned->mount_point) return false;
-  const std::string& path = place->relative_path;
-  const std::string& root = planned->relative_path;
-  return path == root || root == "/" || path.starts_with(root + "/");
+  return IsAtOrBelow(place->relative_path, planned->relative_path);
 }
 
 std::string Wrong(const char* controller, const std::optional<ControllerLocation>& place,

@@ -4,17 +4,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <utility>
+
+#include "cgroup/control_file.h"
 
 namespace throttletest::internal {
 namespace {
-
-std::vector<std::string> ReadWords(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istream_iterator<std::string>(in), {}};
-}
 
 bool IsThere(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 

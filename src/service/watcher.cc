@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/unique_fd.h"
+#include "service/process_handle.h"
 #include "service/program.h"
 #include "service/watcher_process.h"
 #include "throttletest/base/error.h"
@@ -59,7 +60,7 @@ WatchBoard* NewBoard() {
 // Forks twice, so that the watcher is nobody's child here: a test that waits for "any child" must
 // not wait for it, and it must not become a zombie.
 void ForkWatcher(WatchBoard* board, int alive_read) {
-  const UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  const UniqueFd self = OpenProcess(::getpid());
   // Signals are held back until the watcher has its own handlers: the test's must not run in it.
   sigset_t all;
   sigset_t before;

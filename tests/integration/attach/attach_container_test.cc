@@ -1,13 +1,10 @@
 // Attaching to containers of the engines of this machine.
-#include <cstring>
 #include <memory>
 
+#include "attach_support.h"
 #include "integration/service/engine_support.h"
 #include "service/engine_container.h"
 #include "service/port.h"
-#include "throttletest/base/error.h"
-#include "throttletest/measure/measure.h"
-#include "throttletest/service/attach.h"
 
 namespace throttletest::test {
 namespace {
@@ -42,22 +39,6 @@ class AttachToContainer : public EngineTest {
   AttachSpec Spec(const std::string& name) const {
     return {.target = RunningContainer(name, GetParam()), .port = port_};
   }
-  static MeasureOptions Patient() {
-    MeasureOptions options;
-    options.bounds.start_lag_p99 = 10s;
-    options.bounds.max_steal = options.bounds.max_others_cpu = 1;
-    options.bounds.min_periods = 5;
-    return options;
-  }
-  static std::string Refusal(const AttachSpec& spec) {
-    try {
-      AttachService(spec);
-      return "accepted";
-    } catch (const Error& error) {
-      return std::string(ErrorCodeName(error.code())) + ": " + error.what();
-    }
-  }
-
   void MeasuresItByName() const {
     const auto service = AttachService(Spec(container_->name()));
     EXPECT_EQ(service->pid(), started_.pid);
@@ -77,14 +58,9 @@ class AttachToContainer : public EngineTest {
   }
   void IsInconclusiveWhenItIsKilled() const {
     const auto service = AttachService(Spec(container_->name()));
-    MeasureOptions options = Patient();
-    options.progress = [this, done = false](const MeasureProgress& p) mutable {
-      if (done || std::strcmp(p.phase, "load") != 0 || p.done < 4) return;
-      done = true;
-      container_->Signal("KILL");
-    };
-    const Measurement m = MeasureService(*service, Batches(4).Every(200ms).For(30s).WarmUp(0s),
-                                         Get("/burn?ms=1"), options);
+    const Measurement m =
+        MeasureService(*service, Batches(4).Every(200ms).For(30s).WarmUp(0s), Get("/burn?ms=1"),
+                       Meanwhile([this] { container_->Signal("KILL"); }));
     EXPECT_THAT(m.validity.faults,
                 ElementsAre(AllOf(Field(&ValidityFault::gate, ValidityGate::kServiceGone),
                                   Field(&ValidityFault::text, HasSubstr("killed by SIGKILL")))));

@@ -3,19 +3,16 @@
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
-#include <cstring>
-#include <functional>
 #include <memory>
 #include <thread>
 
+#include "attach_support.h"
 #include "foreign_service.h"
 #include "integration/measure/disturb.h"
 #include "integration/service/service_support.h"
 #include "service/running_services.h"
 #include "throttletest/cgroup/read_back.h"
 #include "throttletest/measure/budget.h"
-#include "throttletest/measure/measure.h"
-#include "throttletest/service/attach.h"
 
 namespace throttletest::test {
 namespace {
@@ -36,33 +33,6 @@ class AttachToKernel : public ::testing::Test {
     if (const auto lack = internal::CgroupLauncherLack(); !lack.empty()) GTEST_SKIP() << lack;
   }
   void TearDown() override { EXPECT_THAT(CgroupsOf(::getpid()), IsEmpty()); }
-
-  // Start lag and busy neighbours are the machine's affair; these tests are about everything else.
-  static MeasureOptions Patient() {
-    MeasureOptions options;
-    options.bounds.start_lag_p99 = 10s;
-    options.bounds.max_steal = options.bounds.max_others_cpu = 1;
-    options.bounds.min_periods = 5;
-    return options;
-  }
-  // Does `act` once during the load, after some requests.
-  static MeasureOptions Meanwhile(std::function<void()> act) {
-    MeasureOptions options = Patient();
-    options.progress = [act = std::move(act), done = false](const MeasureProgress& p) mutable {
-      if (done || std::strcmp(p.phase, "load") != 0 || p.done < 4) return;
-      done = true;
-      act();
-    };
-    return options;
-  }
-  static std::string Refusal(const AttachSpec& spec) {
-    try {
-      AttachService(spec);
-      return "accepted";
-    } catch (const Error& error) {
-      return std::string(ErrorCodeName(error.code())) + ": " + error.what();
-    }
-  }
 };
 
 void ExpectFault(const Measurement& m, ValidityGate gate, const std::string& text) {

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <thread>
 
+#include "cgroup/location_parts.h"
 #include "cgroup/writer.h"
 #include "throttletest/base/error.h"
 #include "throttletest/cgroup/delta.h"
@@ -36,8 +37,7 @@ using testing::Not;
 // The hierarchies of this machine at their visible roots, where a new cgroup may be made.
 CgroupLocation Roots() {
   CgroupLocation location = LocateCgroup(::getpid());
-  for (auto* place :
-       {&location.cpu, &location.cpuacct, &location.cpuset, &location.memory, &location.unified}) {
+  for (auto* place : internal::PartsOf(location)) {
     if (*place) (*place)->relative_path = "/";
   }
   return location;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cgroup/location_parts.h"
 #include "support/temp_tree.h"
 
 namespace throttletest::internal {
@@ -139,7 +140,7 @@ TEST(CgroupPlace, AV1DirectoryThatCannotBeWrittenIsALack) {
 // The root of a container's own cgroup namespace.
 PlaceAnswer FindInContainer(const TempTree& tree, const std::vector<pid_t>& line) {
   CgroupLocation own = AllOnV2("/");
-  for (auto* controller : {&own.cpu, &own.cpuacct, &own.cpuset, &own.memory, &own.unified}) {
+  for (auto* controller : PartsOf(own)) {
     (*controller)->ancestors_hidden = true;
   }
   return FindCgroupPlace(own, {}, tree.root(), line);
