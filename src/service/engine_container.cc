@@ -126,8 +126,10 @@ void EngineContainer::Start(const LaunchRequest& request) {
   }
   oom_kills_before_ = ReadSystemOomKills();
   started_ = true;
+  // Where nothing can be made: podman's monitor lives on where it was started, and leaves a file
+  // "oom" there when the container runs out of memory.
   const CommandResult result =
-      engine_.Call(call.arguments, {.deadline = kSlowCall, .env = call.env});
+      engine_.Call(call.arguments, {.deadline = kSlowCall, .env = call.env, .directory = "/proc"});
   if (!result.ok()) FailStart(result);
 }
 

@@ -149,8 +149,7 @@ ContainerState ParseInspect(const std::string& text) {
 
 std::optional<std::uint16_t> ContainerState::HostPort(std::uint16_t container_port) const {
   for (const PublishedPort& port : ports) {
-    const bool ipv4 = port.host_address.find(':') == std::string::npos;
-    if (port.container_port == container_port && ipv4) return port.host_port;
+    if (port.container_port == container_port && port.ipv4()) return port.host_port;
   }
   return std::nullopt;
 }

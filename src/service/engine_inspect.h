@@ -34,6 +34,8 @@ struct PublishedPort {
   std::uint16_t container_port = 0;
   std::string host_address;
   std::uint16_t host_port = 0;
+
+  bool ipv4() const { return host_address.find(':') == std::string::npos; }
 };
 
 // What `inspect` says about one container.

@@ -25,22 +25,6 @@ std::vector<std::string> List(const Engine& engine, const std::vector<std::strin
   return result.ok() ? DeadNames(result.out) : std::vector<std::string>();
 }
 
-std::vector<EngineLeftover> FindIn(LauncherKind kind) {
-  std::vector<EngineLeftover> found;
-  try {
-    const Engine engine = OpenEngine(kind);
-    for (auto& name : List(engine, {"ps", "--all"}, "{{.Names}}")) {
-      found.push_back({kind, false, std::move(name)});
-    }
-    for (auto& name : List(engine, {"images"}, "{{.Repository}}")) {
-      found.push_back({kind, true, std::move(name)});
-    }
-  } catch (const std::exception&) {
-    // Not usable here: nothing of ours can be in it that this process could remove.
-  }
-  return found;
-}
-
 bool Remove(const EngineLeftover& leftover) {
   const std::vector<std::string> call =
       leftover.image ? std::vector<std::string>{"rmi", "--force", leftover.name}
@@ -69,17 +53,34 @@ std::vector<std::string> DeadNames(const std::string& listing) {
   return names;
 }
 
+std::vector<EngineLeftover> FindEngineLeftovers(LauncherKind engine) {
+  std::vector<EngineLeftover> found;
+  try {
+    const Engine opened = OpenEngine(engine);
+    for (auto& name : List(opened, {"ps", "--all"}, "{{.Names}}")) {
+      found.push_back({engine, false, std::move(name)});
+    }
+    for (auto& name : List(opened, {"images"}, "{{.Repository}}")) {
+      found.push_back({engine, true, std::move(name)});
+    }
+  } catch (const std::exception&) {
+    // Not usable here: nothing of ours can be in it that this process could remove.
+  }
+  return found;
+}
+
 std::vector<EngineLeftover> FindEngineLeftovers() {
   // Side by side: an engine takes a good part of a second to answer.
-  auto podman = std::async(std::launch::async, [] { return FindIn(LauncherKind::kPodman); });
-  std::vector<EngineLeftover> found = FindIn(LauncherKind::kDocker);
+  auto podman =
+      std::async(std::launch::async, [] { return FindEngineLeftovers(LauncherKind::kPodman); });
+  std::vector<EngineLeftover> found = FindEngineLeftovers(LauncherKind::kDocker);
   for (EngineLeftover& leftover : podman.get()) found.push_back(std::move(leftover));
   return found;
 }
 
-std::vector<std::string> SweepEngineLeftovers() {
+std::vector<std::string> SweepEngineLeftovers(LauncherKind engine) {
   std::vector<std::string> removed;
-  for (const EngineLeftover& leftover : FindEngineLeftovers()) {
+  for (const EngineLeftover& leftover : FindEngineLeftovers(engine)) {
     try {
       if (Remove(leftover)) removed.push_back(leftover.ToString());
     } catch (const std::exception&) {

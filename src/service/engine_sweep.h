@@ -19,8 +19,9 @@ struct EngineLeftover {
   std::string ToString() const;
 };
 
-// Those of dead owners, in all engines that answer; an engine that is missing or does not answer is
-// skipped. Errors: none.
+// Those of dead owners in one engine, or in both; an engine that is missing or does not answer has
+// none. Errors: none.
+std::vector<EngineLeftover> FindEngineLeftovers(LauncherKind engine);
 std::vector<EngineLeftover> FindEngineLeftovers();
 
 // The names in the output of `ps` or `images` whose owner, which is part of the name, is dead.

@@ -65,6 +65,6 @@ std::unique_ptr<Instance> LaunchInPodman(const LaunchRequest& request);
 // owners that no longer live and returns what it removed. Errors: none.
 std::vector<std::string> FindCgroupLeftovers();
 std::vector<std::string> SweepCgroupLeftovers();
-std::vector<std::string> SweepEngineLeftovers();
+std::vector<std::string> SweepEngineLeftovers(LauncherKind engine);
 
 }  // namespace throttletest::internal

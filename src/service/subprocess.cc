@@ -91,6 +91,7 @@ class ChildSetup {
       strings_.push_back(fmt::format("{}={}", name, value));
     for (const std::string& text : strings_) pointers_.push_back(text.c_str());
     pointers_.push_back(nullptr);
+    directory_ = options.directory;
   }
 
   error_code on_setup(process::posix::default_launcher& launcher, const process::filesystem::path&,
@@ -102,6 +103,9 @@ class ChildSetup {
   // Between fork and exec: system calls only.
   error_code on_exec_setup(process::posix::default_launcher&, const process::filesystem::path&,
                            const char* const*&) {
+    if (!directory_.empty() && ::chdir(directory_.c_str()) != 0) {
+      return {errno, boost::system::system_category()};
+    }
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     sigset_t none;
@@ -118,6 +122,7 @@ class ChildSetup {
  private:
   std::vector<std::string> strings_;
   std::vector<const char*> pointers_;
+  std::string directory_;
 };
 
 // Reads one stream to its end and keeps the last `keep` bytes.

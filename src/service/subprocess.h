@@ -23,6 +23,8 @@ struct CommandOptions {
   std::string stdin_bytes{};
   std::map<std::string, std::string> env{};
   std::set<std::string> unset{};
+  // Where the command runs. Absent: empty, where this process is.
+  std::string directory{};
   // Both streams in `out`, in the order in which they were written.
   bool merge_streams = false;
   // How much of the END of each stream is kept. Units: bytes.
