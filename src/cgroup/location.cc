@@ -91,6 +91,7 @@ struct Search {
     const std::string below = entry.path.substr(best->root == "/" ? 0 : best->root.size());
     location.relative_path = below.empty() ? std::string(1, '/') : below;
     location.ancestors_hidden = best->root != "/" || IsNamespaceRoot(*best, fs_root);
+    location.visible_root = best->root;
     return location;
   }
 
@@ -155,6 +156,16 @@ std::vector<std::string> UnifiedControllers(const ControllerLocation& unified,
 }  // namespace
 
 std::string ControllerLocation::directory() const { return JoinPath(mount_point, relative_path); }
+
+std::string UnseenLevels(const ControllerLocation& location) {
+  if (!location.ancestors_hidden) return {};
+  if (location.visible_root != "/") {
+    return fmt::format("the levels above {} (only that part of the tree is mounted at {})",
+                       location.visible_root, location.mount_point);
+  }
+  return fmt::format("the levels above {} (the root of a cgroup namespace, as in a container)",
+                     location.mount_point);
+}
 
 CgroupLocation LocateCgroup(pid_t pid, const std::string& proc_root, const std::string& fs_root) {
   const Search search = StartSearch(pid, proc_root, fs_root);
