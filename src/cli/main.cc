@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/clean_command.h"
 #include "cli/doctor_command.h"
 #include "cli/exit_status.h"
 #include "cli/output.h"
@@ -52,6 +53,11 @@ int Main(std::vector<std::string> words) {
   bool json = false;
   CLI::App* doctor = app.add_subcommand("doctor", "Say what this machine can and cannot do");
   doctor->add_flag("--json", json, "As JSON");
+  CleanOptions clean_options;
+  CLI::App* clean = app.add_subcommand("clean", "Remove what killed test processes have left");
+  clean->add_flag("--dry-run", clean_options.dry_run, "Only list it");
+  clean->add_flag("--json", clean_options.json, "As JSON");
+  clean->footer("Exit status: 0 nothing is left, 4 something is.");
 
   try {
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
@@ -60,6 +66,7 @@ int Main(std::vector<std::string> words) {
     return app.exit(e) == 0 ? kBudgetsMet : kUsage;
   }
   if (doctor->parsed()) return Doctor(json);
+  if (clean->parsed()) return Clean(clean_options);
   return Run(text);
 }
 

@@ -61,6 +61,8 @@ ExitStatus Run(const RunText& text) {
   const Interrupt interrupt;
   Progress progress(text.quiet);
 
+  settings.lock.on_wait = [&](const std::string& what) { progress.Step(what); };
+  SetHostLock(settings.lock);
   progress.Step(fmt::format("starting {}", settings.spec.command.empty()
                                                ? settings.spec.image
                                                : settings.spec.command[0]));

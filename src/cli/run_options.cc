@@ -157,6 +157,9 @@ void DeclareRunOptions(CLI::App& app, RunText& text) {
       ->check(CLI::Range(0, 100));
   app.add_option("--json", text.json, "Write the result to this file")->group("Verdict");
   app.add_flag("--quiet", text.quiet, "No progress")->group("Verdict");
+  app.add_flag("--no-lock", text.no_lock,
+               "Do not wait for the measurements of other processes, nor keep them waiting")
+      ->group("Verdict");
   RefuseEmpty(app);
 }
 
@@ -176,6 +179,8 @@ RunSettings Understand(const RunText& text) {
   settings.options.retries = text.retries;
   ReadEndpoint(text.load, settings.options);
   Validate(settings.traffic, settings.options);
+  settings.lock = HostLockFromEnvironment();
+  if (text.no_lock) settings.lock.path.clear();
   if (!text.json.empty()) CheckWritable(text.json);
   return settings;
 }

@@ -10,6 +10,7 @@
 #include "cli/load_options.h"
 #include "throttletest/measure/budget.h"
 #include "throttletest/measure/measure.h"
+#include "throttletest/service/host_lock.h"
 #include "throttletest/service/service_spec.h"
 
 namespace throttletest::cli {
@@ -34,7 +35,7 @@ struct RunText {
   std::optional<std::int64_t> max_own_throttled, min_periods;
   int retries = 2;
   std::string json;
-  bool quiet = false;
+  bool quiet = false, no_lock = false;
   std::vector<std::string> command;
 };
 
@@ -44,6 +45,7 @@ struct RunSettings {
   Traffic traffic = Traffic(Batches(1), Request{});
   std::vector<Budget> budgets;
   MeasureOptions options;
+  HostLockOptions lock;
 };
 
 // Declares the options on `app`, bound to `text`.

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "service/engine_spec.h"
-#include "service/engine_sweep.h"
 #include "service/host_checks.h"
 #include "service/instance.h"
+#include "throttletest/service/cleanup.h"
 
 namespace throttletest {
 namespace {
@@ -111,10 +111,8 @@ HostReport InspectHost() {
     }
   }
   Look(report, "leftovers", [] {
-    std::vector<std::string> names = FindCgroupLeftovers();
-    for (const EngineLeftover& leftover : FindEngineLeftovers()) {
-      names.push_back(leftover.ToString());
-    }
+    std::vector<std::string> names;
+    for (const Leftover& leftover : FindLeftovers().found) names.push_back(leftover.ToString());
     return LeftoversFinding(names);
   });
   return report;

@@ -175,7 +175,9 @@ HostFinding LeftoversFinding(const std::vector<std::string>& leftovers) {
   if (leftovers.empty()) return finding;
   finding.status = Status::kWarning;
   finding.detail = fmt::format("{}", fmt::join(leftovers, ", "));
-  finding.advice = "of test processes that were killed; the next start of a service removes them";
+  finding.advice =
+      "of test processes that were killed: `throttletest clean` removes them, and so does the next "
+      "start of a service";
   return finding;
 }
 
