@@ -12,6 +12,7 @@
 #include "service/host_checks.h"
 #include "service/instance.h"
 #include "throttletest/service/cleanup.h"
+#include "throttletest/service/host_lock.h"
 
 namespace throttletest {
 namespace {
@@ -110,6 +111,7 @@ HostReport InspectHost() {
       finding.status = Status::kWarning;
     }
   }
+  Look(report, "host lock", [] { return HostLockFinding(HostLockFromEnvironment().path); });
   Look(report, "leftovers", [] {
     std::vector<std::string> names;
     for (const Leftover& leftover : FindLeftovers().found) names.push_back(leftover.ToString());

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/number.h"
+#include "service/file_lock.h"
 #include "throttletest/base/duration.h"
 
 namespace throttletest::internal {
@@ -167,6 +168,28 @@ HostFinding SliceFinding(const std::string& proc_root) {
   finding.status = Status::kWarning;
   finding.detail = "not published";
   finding.advice = "the kernel may lack CPU bandwidth control (CONFIG_CFS_BANDWIDTH)";
+  return finding;
+}
+
+HostFinding HostLockFinding(const std::string& path) {
+  HostFinding finding{.topic = "host lock", .status = Status::kOk, .detail = path, .advice = ""};
+  if (path.empty()) {
+    finding.status = Status::kWarning;
+    finding.detail = "switched off";
+    finding.advice =
+        "measurements of several processes measure each other: unset THROTTLETEST_LOCK";
+    return finding;
+  }
+  try {
+    const auto holder = FileLock(path).Holder();
+    finding.detail += holder ? fmt::format(", held by process {}", *holder) : ", free";
+  } catch (const Error& e) {
+    finding.status = Status::kWarning;
+    finding.detail = e.what();
+    finding.advice =
+        "measurements of several processes measure each other: set THROTTLETEST_LOCK to a file "
+        "that can be made";
+  }
   return finding;
 }
 

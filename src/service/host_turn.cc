@@ -155,7 +155,7 @@ HostTurn::HostTurn(const std::stop_token& stop) : process_(::getpid()) {
     std::optional<Turn> turn;
     std::exception_ptr failure;
     try {
-      turn = AskOthers(options, stop);
+      turn.emplace(AskOthers(options, stop));
     } catch (...) {
       failure = std::current_exception();
     }

@@ -10,6 +10,7 @@
 #include <future>
 #include <map>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "support/run_binary.h"
@@ -138,15 +139,35 @@ TEST_F(Together, AWaitIsToldWithTheHolder) {
   // The first holds the lock while it starts a service that is never ready.
   const std::map<std::string, std::string> env = {{"THROTTLETEST_LOCK", tree.Path("lock")}};
   const std::vector<std::string> holder = {
-      THROTTLETEST, "run",   "--launcher", "cgroup", "--ready-timeout", "3s", "--rate",
+      THROTTLETEST, "run",   "--launcher", "cgroup", "--ready-timeout", "2s", "--rate",
       "10",         "--get", "/",          "--",     "sleep",           "600"};
   auto first =
       std::async(std::launch::async, [&] { return test::RunBinary(holder, {.env = env}); });
-  while (!tree.Exists("lock")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  for (int i = 0; i < 1000 && !tree.Exists("lock"); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  const std::vector<std::string> waits = {
-      THROTTLETEST, "run", "--launcher", "cgroup",   "--rate", "50",        "--duration",   "200ms",
-      "--warmup",   "0s",  "--get",      "/healthz", "--",     BURN_SERVER, "--port={port}"};
+  const std::vector<std::string> waits = {THROTTLETEST,
+                                          "run",
+                                          "--launcher",
+                                          "cgroup",
+                                          "--rate",
+                                          "50",
+                                          "--duration",
+                                          "1s",
+                                          "--max-others-cpu",
+                                          "1",
+                                          "--max-steal",
+                                          "1",
+                                          "--max-start-lag",
+                                          "10s",
+                                          "--warmup",
+                                          "0s",
+                                          "--get",
+                                          "/healthz",
+                                          "--",
+                                          BURN_SERVER,
+                                          "--port={port}"};
   const auto second = test::RunBinary(waits, {.env = env});
   EXPECT_THAT(second.err, testing::ContainsRegex("waiting for the measurement of process [0-9]+ "
                                                  "\\(throttletest\\)"));

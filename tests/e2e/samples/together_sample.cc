@@ -10,14 +10,14 @@ using namespace std::chrono_literals;
 namespace {
 
 // 4 x 10 ms at once every 200 ms, under a period of 10 ms.
-const LoadPlan kBursts = Batches(4).Every(200ms).For(1s).WarmUp(0s);
+const LoadPlan kBursts = Batches(4).Every(200ms).For(600ms).WarmUp(0s);
 
 // What else runs on the machine is not what these tests are about.
 MeasureOptions Anywhere() {
   MeasureOptions options;
   options.bounds.start_lag_p99 = 10s;
   options.bounds.max_others_cpu = options.bounds.max_steal = 1;
-  options.bounds.min_periods = 5;
+  options.bounds.min_periods = 3;
   return options;
 }
 

@@ -43,8 +43,11 @@ void Bystanders::MakeContainer() {
   for (const std::string& thing : ThingsOf(launcher_, ::getpid())) {
     if (thing.starts_with("images ")) image = thing.substr(7);
   }
-  std::vector<std::string> call = {"run",       "--detach", "--name",  name_,
-                                   "--pull",    "never",    "--label", "throttletest.owner=nobody",
+  std::vector<std::string> call = {"run",       "--detach",
+                                   "--name",    name_,
+                                   "--pull",    "never",
+                                   "--label",   "throttletest.owner=nobody",
+                                   "--label",   internal::UserLabel(),
                                    "--network", "host"};
   call.insert(call.end(), engine.run_options.begin(), engine.run_options.end());
   call.insert(call.end(), {image, TOY_SERVICE, "--sleep=600000"});

@@ -1,6 +1,7 @@
 // A test process that is killed at any moment of its life leaves nothing behind.
 //
 // THROTTLETEST_KILLS says how often, for each launcher; THROTTLETEST_SEED repeats a run.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,6 @@
 // Remains: what a test process may have left on this machine, for tests that say "nothing".
 #pragma once
 
-#include <dirent.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -37,7 +36,8 @@ inline bool ListenedOn(std::uint16_t port) {
   return ReadFile("/proc/net/tcp").find(line) != std::string::npos;
 }
 
-// Files of ours in the folders for temporary ones; those of the host-wide lock stay on purpose.
+// Files of ours in the folders for temporary ones. "throttletest." is the host-wide lock, which
+// stays on purpose, and the folders of ci/engines.
 inline std::vector<std::string> TemporaryFiles() {
   std::vector<std::string> found;
   for (const char* folder : {"/tmp", "/dev/shm", "/run/lock"}) {
@@ -45,7 +45,7 @@ inline std::vector<std::string> TemporaryFiles() {
     for (std::filesystem::directory_iterator it(folder, ec), end; !ec && it != end;
          it.increment(ec)) {
       const std::string name = it->path().filename().string();
-      if (name.starts_with("throttletest") && !name.starts_with("throttletest.lock")) {
+      if (name.starts_with("throttletest") && !name.starts_with("throttletest.")) {
         found.push_back(it->path().string());
       }
     }
