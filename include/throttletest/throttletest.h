@@ -42,6 +42,7 @@
 #include "throttletest/report/json.h"
 #include "throttletest/report/table.h"
 #include "throttletest/report/text.h"
+#include "throttletest/service/attach.h"
 #include "throttletest/service/cleanup.h"
 #include "throttletest/service/host.h"
 #include "throttletest/service/host_lock.h"

@@ -54,12 +54,13 @@ bool KernelScaled(const CpuBandwidth& a, const CpuBandwidth& b) {
   return scaled == b;
 }
 
-void CompareBandwidth(const CpuLevel& a, const CpuLevel& b, Faults& faults, Texts& notes) {
+void CompareBandwidth(const CpuLevel& a, const CpuLevel& b, const std::string& when, Faults& faults,
+                      Texts& notes) {
   if (a.bandwidth == b.bandwidth) return;
   if (!a.bandwidth || !b.bandwidth) {
     Report(faults, Kind::kLimit,
-           fmt::format("{}: the cpu controller was switched {} during measurement", b.path,
-                       b.bandwidth ? "on" : "off"));
+           fmt::format("{}: the cpu controller was switched {} {}", b.path,
+                       b.bandwidth ? "on" : "off", when));
     return;
   }
   // Without a quota the period means nothing.
@@ -71,8 +72,8 @@ void CompareBandwidth(const CpuLevel& a, const CpuLevel& b, Faults& faults, Text
     return;
   }
   Report(faults, Kind::kLimit,
-         fmt::format("limit changed during measurement: {} had {}, then {}", b.path,
-                     ToString(*a.bandwidth), ToString(*b.bandwidth)));
+         fmt::format("limit changed {}: {} had {}, then {}", when, b.path, ToString(*a.bandwidth),
+                     ToString(*b.bandwidth)));
 }
 
 std::string SetText(const std::optional<CpuSet>& set) { return set ? set->ToString() : "none"; }
@@ -81,24 +82,23 @@ std::string SizeText(const std::optional<ByteSize>& size) {
   return size ? ToString(*size) : "not readable";
 }
 
-void CompareOtherLimits(const Snapshot& a, const Snapshot& b, Faults& faults) {
+void CompareOtherLimits(const Snapshot& a, const Snapshot& b, const std::string& when,
+                        Faults& faults) {
   if (a.cpuset != b.cpuset) {
     Report(faults, Kind::kLimit,
-           fmt::format("cpuset changed during measurement: {} before, {} after", SetText(a.cpuset),
+           fmt::format("cpuset changed {}: {} before, {} after", when, SetText(a.cpuset),
                        SetText(b.cpuset)));
   }
   if (a.online != b.online) {
     Report(faults, Kind::kLimit,
-           fmt::format("online CPUs changed during measurement: {} before, {} after",
-                       a.online.ToString(), b.online.ToString()));
+           fmt::format("online CPUs changed {}: {} before, {} after", when, a.online.ToString(),
+                       b.online.ToString()));
   }
   if (a.memory.limit != b.memory.limit || a.memory.swap_limit != b.memory.swap_limit) {
-    Report(
-        faults, Kind::kLimit,
-        fmt::format("memory limit changed during measurement: {} (plus swap {}) before, {} (plus "
-                    "swap {}) after",
-                    SizeText(a.memory.limit), SizeText(a.memory.swap_limit),
-                    SizeText(b.memory.limit), SizeText(b.memory.swap_limit)));
+    Report(faults, Kind::kLimit,
+           fmt::format("memory limit changed {}: {} (plus swap {}) before, {} (plus swap {}) after",
+                       when, SizeText(a.memory.limit), SizeText(a.memory.swap_limit),
+                       SizeText(b.memory.limit), SizeText(b.memory.swap_limit)));
   }
 }
 
@@ -141,16 +141,23 @@ void CompareLevelCounters(const CpuLevel& a, const CpuLevel& b, Faults& faults) 
 
 }  // namespace
 
+void CompareLimits(const Snapshot& before, const Snapshot& after, const std::string& when,
+                   Faults& faults, Texts& notes) {
+  for (std::size_t i = 0; i < after.cpu.size(); ++i) {
+    CompareBandwidth(before.cpu[i], after.cpu[i], when, faults, notes);
+  }
+  CompareOtherLimits(before, after, when, faults);
+}
+
 void Compare(const Snapshot& before, const Snapshot& after, Faults& faults, Texts& notes) {
   if (after.time <= before.time) {
     Report(faults, Kind::kCounter, "the second snapshot is not later than the first");
   }
   if (!CompareIdentity(before, after, faults)) return;
+  CompareLimits(before, after, "during measurement", faults, notes);
   for (std::size_t i = 0; i < after.cpu.size(); ++i) {
-    CompareBandwidth(before.cpu[i], after.cpu[i], faults, notes);
     CompareLevelCounters(before.cpu[i], after.cpu[i], faults);
   }
-  CompareOtherLimits(before, after, faults);
   CompareCounter("CPU usage (ns)", before.usage, after.usage, faults);
   CompareCounter("oom_kill", before.memory.oom_kills, after.memory.oom_kills, faults);
   CompareCounter("CPU pressure (ns)", before.pressure.cpu_some, after.pressure.cpu_some, faults);

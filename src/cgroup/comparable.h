@@ -14,4 +14,9 @@ namespace throttletest::internal {
 void Compare(const Snapshot& before, const Snapshot& after, std::vector<CgroupFault>& faults,
              std::vector<std::string>& notes);
 
+// Only what of that concerns limits, of two snapshots of one cgroup. `when` is for the texts:
+// "during measurement".
+void CompareLimits(const Snapshot& before, const Snapshot& after, const std::string& when,
+                   std::vector<CgroupFault>& faults, std::vector<std::string>& notes);
+
 }  // namespace throttletest::internal

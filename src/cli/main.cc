@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/attach_command.h"
 #include "cli/clean_command.h"
 #include "cli/doctor_command.h"
 #include "cli/exit_status.h"
@@ -28,6 +29,15 @@ constexpr const char* kFooter =
     "  throttletest run --cpus 1 --batch 8 --every 1s --duration 20s --get '/burn?ms=20' \\\n"
     "    --budget 'throttle_ratio<0.05' --budget 'p99<150ms' -- burn_server --port={port} "
     "--threads=8";
+
+constexpr const char* kAttachFooter =
+    "The service is only looked at: never stopped, signalled, limited or otherwise changed. It is "
+    "measured\n"
+    "under the limits it is found under. Exit status as for run; 4: there is nothing to attach "
+    "to.\n\n"
+    "Example:\n"
+    "  throttletest attach --container web --port 8080 --rate 100 --duration 20s --get / \\\n"
+    "    --budget 'throttle_ratio<0.05' --budget 'p99<150ms'";
 
 // Splits the words at the first "--": what follows belongs to the service and is never ours to
 // read.
@@ -50,6 +60,11 @@ int Main(std::vector<std::string> words) {
   CLI::App* run = app.add_subcommand("run", "Start a service under limits, load it, judge budgets");
   run->footer(kFooter);
   DeclareRunOptions(*run, text);
+  AttachText attach_text;
+  CLI::App* attach =
+      app.add_subcommand("attach", "Load a service that runs already, judge budgets, leave it be");
+  attach->footer(kAttachFooter);
+  DeclareAttachOptions(*attach, attach_text);
   bool json = false;
   CLI::App* doctor = app.add_subcommand("doctor", "Say what this machine can and cannot do");
   doctor->add_flag("--json", json, "As JSON");
@@ -66,6 +81,10 @@ int Main(std::vector<std::string> words) {
     return app.exit(e) == 0 ? kBudgetsMet : kUsage;
   }
   if (doctor->parsed()) return Doctor(json);
+  if (attach->parsed()) {
+    attach_text.command = text.command;
+    return Attach(attach_text);
+  }
   if (clean->parsed()) return Clean(clean_options);
   return Run(text);
 }

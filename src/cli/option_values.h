@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
 #include <chrono>
 #include <string>
 
@@ -11,6 +12,10 @@
 namespace throttletest::cli {
 
 [[noreturn]] void RefuseOption(const std::string& text);
+
+// Makes every option of `app` refuse an empty value: an unset variable of a CI script must not read
+// as "not given". Call it after the last option is declared.
+void RefuseEmptyValues(CLI::App& app);
 
 // Runs a parser and puts the option's name before its message.
 template <typename Parse>

@@ -2,90 +2,27 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
+#include <utility>
 
 #include "cli/interrupt.h"
-#include "cli/output.h"
+#include "cli/measure_command.h"
 #include "cli/progress.h"
-#include "throttletest/report/json.h"
-#include "throttletest/report/text.h"
 #include "throttletest/service/service.h"
 
 namespace throttletest::cli {
-namespace {
-
-ExitStatus Judge(const Measurement& m, const std::vector<BudgetResult>& results) {
-  const auto any = [&](Verdict verdict) {
-    return std::any_of(results.begin(), results.end(),
-                       [&](const BudgetResult& r) { return r.verdict == verdict; });
-  };
-  if (!m.validity.trusted()) return kInconclusive;
-  if (any(Verdict::kMissed)) return kBudgetMissed;
-  if (any(Verdict::kInconclusive)) return kInconclusive;
-  return kBudgetsMet;
-}
-
-void PrintVerdicts(const Measurement& m, const std::vector<BudgetResult>& results) {
-  Print(Details(m));
-  for (const BudgetResult& result : results) {
-    std::string verdict = VerdictName(result.verdict);
-    std::transform(verdict.begin(), verdict.end(), verdict.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    Print(fmt::format("{} {}: {}\n", verdict, result.budget, result.explanation));
-  }
-}
-
-// A service that has ended by itself has a story to tell, and its log is where it told it.
-void PrintEnd(const ExitReport& end) {
-  if (end.stopped_by_us) return;
-  Tell(fmt::format("the service {}; the end of its output:\n{}\n", end.ToString(), end.logs));
-}
-
-// The path was writable before the run; a failure now must neither hide the figures nor look like
-// usage.
-bool WriteJson(const std::string& path, const std::string& json) {
-  try {
-    WriteFile(path, json);
-    return true;
-  } catch (const Error& e) {
-    Tell(fmt::format("throttletest: {}\n", e.what()));
-    return false;
-  }
-}
-
-}  // namespace
 
 ExitStatus Run(const RunText& text) {
   RunSettings settings = Understand(text);
   const Interrupt interrupt;
-  Progress progress(text.quiet);
+  Progress progress(text.verdict.quiet);
 
-  settings.lock.on_wait = [&](const std::string& what) { progress.Step(what); };
-  SetHostLock(settings.lock);
+  UseHostLock(settings.measure, progress);
   progress.Step(fmt::format("starting {}", settings.spec.command.empty()
                                                ? settings.spec.image
                                                : settings.spec.command[0]));
   const std::unique_ptr<Service> service = StartService(settings.spec, interrupt.token());
-
-  settings.options.stop = interrupt.token();
-  settings.options.progress = [&](const MeasureProgress& p) { progress.Update(p); };
-  const Measurement m = MeasureService(*service, settings.traffic, settings.options);
-  progress.Done();
-  const ExitReport end = service->Stop();
-
-  std::vector<BudgetResult> results;
-  for (const Budget& budget : settings.budgets) results.push_back(budget.Evaluate(m));
-  // The file first: a closed pipe on stdout must not lose the run.
-  const bool written = text.json.empty() || WriteJson(text.json, ToJson(m, results));
-  PrintVerdicts(m, results);
-  PrintEnd(end);
-  if (interrupt.requested()) {
-    Tell("throttletest: interrupted; the service was stopped\n");
-    return kInterrupted;
-  }
-  const ExitStatus status = Judge(m, results);
-  return status == kBudgetsMet && !written ? kOwnError : status;
+  return MeasureAndJudge(*service, std::move(settings.measure), text.verdict.json, interrupt,
+                         progress);
 }
 
 }  // namespace throttletest::cli

@@ -4,7 +4,6 @@
 
 #include "cli/option_values.h"
 #include "throttletest/base/error.h"
-#include "throttletest/report/json.h"
 
 namespace throttletest::cli {
 namespace {
@@ -71,31 +70,6 @@ ServiceSpec ReadSpec(const RunText& text) {
   return spec;
 }
 
-ValidityBounds ReadBounds(const RunText& text) {
-  ValidityBounds bounds;
-  if (!text.max_start_lag.empty()) {
-    bounds.start_lag_p99 = DurationOption("--max-start-lag", text.max_start_lag);
-  }
-  if (!text.max_steal.empty()) bounds.max_steal = NumberOption("--max-steal", text.max_steal);
-  if (!text.max_others_cpu.empty()) {
-    bounds.max_others_cpu = NumberOption("--max-others-cpu", text.max_others_cpu);
-  }
-  bounds.max_own_throttled_periods =
-      text.max_own_throttled.value_or(bounds.max_own_throttled_periods);
-  bounds.min_periods = text.min_periods.value_or(bounds.min_periods);
-  return bounds;
-}
-
-// An empty value, such as an unset variable of a CI script, must not read as "not given".
-void RefuseEmpty(CLI::App& app) {
-  for (CLI::Option* option : app.get_options()) {
-    if (option->get_items_expected_max() == 0) continue;
-    option->check([](const std::string& value) {
-      return value.empty() ? std::string("the value is empty") : std::string();
-    });
-  }
-}
-
 }  // namespace
 
 void DeclareRunOptions(CLI::App& app, RunText& text) {
@@ -130,58 +104,14 @@ void DeclareRunOptions(CLI::App& app, RunText& text) {
 
   DeclareLoadOptions(app, text.load);
 
-  app.add_option("--budget", text.budgets,
-                 "METRIC<BOUND, such as throttle_ratio<0.05 or p99<150ms; may be repeated")
-      ->group("Verdict");
-  app.add_flag("--until-decided{0.05}", text.until_decided,
-               "End as soon as every budget is decided; =RATE: how often it may err (0.05)")
-      ->group("Verdict");
-  app.add_option("--max-start-lag", text.max_start_lag, "Largest trusted P99 start lag (25ms)")
-      ->group("Verdict");
-  app.add_option("--max-steal", text.max_steal,
-                 "Largest trusted share of CPU time that the hypervisor took, 0..1 (0.05)")
-      ->group("Verdict");
-  app.add_option("--max-others-cpu", text.max_others_cpu,
-                 "Largest trusted share of CPU time that other processes used, 0..1 (0.25)")
-      ->group("Verdict");
-  app.add_option("--max-own-throttled", text.max_own_throttled,
-                 "Largest trusted number of periods in which this command was throttled (0)")
-      ->group("Verdict");
-  app.add_option("--min-periods", text.min_periods,
-                 "Fewest enforcement periods for a throttle ratio (10)")
-      ->group("Verdict");
-  app.add_option("--retries", text.retries,
-                 "Repeats of a run that the load generator or a busy machine spoiled")
-      ->group("Verdict")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 100));
-  app.add_option("--json", text.json, "Write the result to this file")->group("Verdict");
-  app.add_flag("--quiet", text.quiet, "No progress")->group("Verdict");
-  app.add_flag("--no-lock", text.no_lock,
-               "Do not wait for the measurements of other processes, nor keep them waiting")
-      ->group("Verdict");
-  RefuseEmpty(app);
+  DeclareVerdictOptions(app, text.verdict);
+  RefuseEmptyValues(app);
 }
 
 RunSettings Understand(const RunText& text) {
   RunSettings settings;
   settings.spec = ReadSpec(text);
-  settings.traffic = ReadTraffic(text.load);
-  settings.traffic.measured();  // refuses an impossible plan now
-  settings.traffic.warm_up();
-  for (const std::string& budget : text.budgets) settings.budgets.push_back(ParseBudget(budget));
-  if (!text.until_decided.empty()) {
-    settings.options.until_decided =
-        UntilDecided{.budgets = settings.budgets,
-                     .error_rate = NumberOption("--until-decided", text.until_decided)};
-  }
-  settings.options.bounds = ReadBounds(text);
-  settings.options.retries = text.retries;
-  ReadEndpoint(text.load, settings.options);
-  Validate(settings.traffic, settings.options);
-  settings.lock = HostLockFromEnvironment();
-  if (text.no_lock) settings.lock.path.clear();
-  if (!text.json.empty()) CheckWritable(text.json);
+  settings.measure = ReadMeasurement(text.load, text.verdict);
   return settings;
 }
 

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "cli/load_options.h"
-#include "throttletest/measure/budget.h"
-#include "throttletest/measure/measure.h"
-#include "throttletest/service/host_lock.h"
+#include "cli/verdict_options.h"
 #include "throttletest/service/service_spec.h"
 
 namespace throttletest::cli {
@@ -28,24 +26,14 @@ struct RunText {
   std::string ready_http, ready_log, ready_timeout = "60s";
 
   LoadText load;
-
-  std::vector<std::string> budgets;
-  std::string until_decided;  // the error rate; empty: not asked for
-  std::string max_start_lag, max_steal, max_others_cpu;
-  std::optional<std::int64_t> max_own_throttled, min_periods;
-  int retries = 2;
-  std::string json;
-  bool quiet = false, no_lock = false;
+  VerdictText verdict;
   std::vector<std::string> command;
 };
 
 // As understood.
 struct RunSettings {
   ServiceSpec spec;
-  Traffic traffic = Traffic(Batches(1), Request{});
-  std::vector<Budget> budgets;
-  MeasureOptions options;
-  HostLockOptions lock;
+  MeasureSettings measure;
 };
 
 // Declares the options on `app`, bound to `text`.

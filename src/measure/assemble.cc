@@ -56,7 +56,7 @@ std::vector<std::string> CollectNotes(const WindowInputs& in, const CgroupDelta&
   AddNotes(notes, in.before.notes);
   if (in.after) AddNotes(notes, in.after->notes);
   AddNotes(notes, delta.notes);
-  AddNotes(notes, CheckLimits(in.requested, in.before).notes);
+  if (!in.found) AddNotes(notes, CheckLimits(in.requested, in.before).notes);
   const int online = in.before.online.count();
   if (online > 0 && in.requested.cpu.cpus().value_or(0) > online) {
     AddNotes(notes,
@@ -105,6 +105,7 @@ Measurement Assemble(WindowInputs in) {
   m.command = std::move(in.command);
   m.limits = std::move(in.limits);
   m.requested = std::move(in.requested);
+  m.attached = in.found.has_value();
   m.plan = std::move(in.plan);
   m.request = std::move(in.request);
   m.request_kinds = std::move(in.request_kinds);

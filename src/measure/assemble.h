@@ -24,6 +24,8 @@ struct WindowInputs {
   std::vector<std::string> command;
   Limits limits;
   ResolvedLimits requested;
+  // What was in force when the service was attached to. Absent: it was started under `requested`.
+  std::optional<Snapshot> found = {};
   std::string plan;
   std::string request;
   std::vector<std::string> request_kinds;

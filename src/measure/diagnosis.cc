@@ -156,7 +156,9 @@ std::string WithHost(const Measurement& m, std::string text) {
 }
 
 std::string ExplainMemory(const Measurement& m) {
-  if (!m.requested.memory) return "No memory limit was asked for.";
+  if (!m.requested.memory) {
+    return m.attached ? "No memory limit is in force." : "No memory limit was asked for.";
+  }
   return fmt::format("The memory limit is {}.", ToString(*m.requested.memory));
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cgroup/comparable.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/cgroup/read_back.h"
 
@@ -62,6 +63,23 @@ bool JudgeService(const WindowInputs& in, Validity& validity) {
   return false;
 }
 
+// Between the start of the service, or the moment it was attached to, and the window somebody may
+// have changed its limits, too.
+void JudgeLimitsBefore(const WindowInputs& in, Validity& validity) {
+  if (!in.found) {
+    for (const std::string& difference : CheckLimits(in.requested, in.before).differences) {
+      Add(validity, ValidityGate::kLimitChanged, "limit changed before the window: " + difference);
+    }
+    return;
+  }
+  std::vector<CgroupFault> changes;
+  std::vector<std::string> harmless;
+  CompareLimits(*in.found, in.before, "since the service was attached to", changes, harmless);
+  for (const CgroupFault& change : changes) {
+    Add(validity, ValidityGate::kLimitChanged, change.text);
+  }
+}
+
 void JudgeCounters(const WindowInputs& in, const CgroupDelta& delta, Validity& validity) {
   if (!in.after) {
     Add(validity, ValidityGate::kIdentityChanged,
@@ -71,10 +89,7 @@ void JudgeCounters(const WindowInputs& in, const CgroupDelta& delta, Validity& v
   for (const CgroupFault& fault : delta.faults) {
     Add(validity, GateOf(fault.kind), fault.text);
   }
-  // Between the start of the service and the window somebody may have changed its limits, too.
-  for (const std::string& difference : CheckLimits(in.requested, in.before).differences) {
-    Add(validity, ValidityGate::kLimitChanged, "limit changed before the window: " + difference);
-  }
+  JudgeLimitsBefore(in, validity);
 }
 
 void JudgeGenerator(const WindowInputs& in, Validity& validity) {

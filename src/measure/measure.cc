@@ -170,6 +170,7 @@ class Runner {
     in.command = service_.spec().command;
     in.limits = service_.spec().limits;
     in.requested = service_.requested();
+    if (const Snapshot* found = service_.found()) in.found = *found;
     in.plan = traffic_.PlanText();
     in.request = traffic_.RequestText();
     for (const Request& request : traffic_.requests()) {

@@ -11,6 +11,7 @@ using internal::Fields;
 using internal::Json;
 
 constexpr const char* kNotRequested = "not requested";
+constexpr const char* kNotOurs = "not requested: the service was attached to";
 
 std::optional<std::int64_t> Microseconds(const std::optional<std::chrono::microseconds>& time) {
   if (!time) return std::nullopt;
@@ -43,9 +44,10 @@ Json EnvironmentJson(const Environment& env, Absences& absences) {
   return f.Take();
 }
 
-void SetBytes(Fields& f, const char* key, const std::optional<ByteSize>& size) {
+void SetBytes(Fields& f, const char* key, const std::optional<ByteSize>& size,
+              const char* absence) {
   if (!size) {
-    f.SetAbsent(key, kNotRequested);
+    f.SetAbsent(key, absence);
   } else if (size->unlimited()) {
     f.Set(key, "unlimited");
   } else {
@@ -55,17 +57,19 @@ void SetBytes(Fields& f, const char* key, const std::optional<ByteSize>& size) {
 
 Json RequestedJson(const Measurement& m, Absences& absences) {
   Fields f("limits.requested", absences);
-  const ResolvedLimits& limits = m.requested;
-  f.Set("text", ToString(m.limits));
-  f.Set("cpus", limits.cpu.cpus(), kNotRequested);
-  f.Set("quota_us", Microseconds(limits.cpu.quota), kNotRequested);
+  // What was found is not what was asked for; numbers of it are in limits.effective.
+  const ResolvedLimits limits = m.attached ? ResolvedLimits{} : m.requested;
+  const char* absence = m.attached ? kNotOurs : kNotRequested;
+  f.Set("text", m.attached ? "found: " + ToString(m.requested) : ToString(m.limits));
+  f.Set("cpus", limits.cpu.cpus(), absence);
+  f.Set("quota_us", Microseconds(limits.cpu.quota), absence);
   f.Set("period_us", limits.cpu.period.count());
   f.Set("burst_us", limits.cpu.burst.count());
   std::optional<std::string> cpuset;
   if (limits.cpuset) cpuset = limits.cpuset->ToString();
-  f.Set("cpuset", cpuset, kNotRequested);
-  SetBytes(f, "memory_bytes", limits.memory);
-  SetBytes(f, "memory_and_swap_bytes", limits.memory_and_swap);
+  f.Set("cpuset", cpuset, absence);
+  SetBytes(f, "memory_bytes", limits.memory, absence);
+  SetBytes(f, "memory_and_swap_bytes", limits.memory_and_swap, absence);
   return f.Take();
 }
 

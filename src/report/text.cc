@@ -125,6 +125,11 @@ void Line(std::string& out, const char* name, const std::string& value) {
   out += fmt::format("{:<12} {}\n", name, value);
 }
 
+// "cpus 0.5", or of an attached service "found, not asked for: ...".
+std::string LimitsText(const Measurement& m) {
+  return m.attached ? "found, not asked for: " + ToString(m.requested) : ToString(m.limits);
+}
+
 }  // namespace
 
 std::string Summary(const Measurement& m) {
@@ -146,7 +151,7 @@ std::string Details(const Measurement& m) {
   std::string out;
   Line(out, "launcher", m.launcher_version.empty() ? m.launcher : m.launcher_version);
   Line(out, "limits",
-       fmt::format("{}; in force: {}", ToString(m.limits), EffectiveText(m.cgroup.effective)));
+       fmt::format("{}; in force: {}", LimitsText(m), EffectiveText(m.cgroup.effective)));
   Line(out, "load", fmt::format("{}, {}: {}", m.plan, m.request, RequestsText(m.load)));
   Line(out, "response", LatencyLine(m.load.ResponseTimes()));
   Line(out, "service", LatencyLine(m.load.ServiceTimes()));
@@ -168,7 +173,7 @@ std::vector<std::pair<std::string, std::string>> Properties(const Measurement& m
   const LatencySamples response = m.load.ResponseTimes();
   std::vector<std::pair<std::string, std::string>> list = {
       {"launcher", m.launcher},
-      {"limits", ToString(m.limits)},
+      {"limits", LimitsText(m)},
       {"effective_cpus", fmt::format("{:.4g}", d.effective.cpus)},
       {"throttle_ratio", Show(d.throttle_ratio, Two)},
       {"nr_periods", Show(d.periods, Whole)},

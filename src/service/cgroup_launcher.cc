@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <mutex>
 #include <thread>
 
@@ -13,6 +15,7 @@
 #include "service/log_tail.h"
 #include "service/owner.h"
 #include "service/program.h"
+#include "service/systemd_scope.h"
 #include "service/watcher.h"
 #include "throttletest/base/error.h"
 
@@ -42,12 +45,20 @@ std::vector<std::string> Environment(const LaunchRequest& request) {
   return environment;
 }
 
+// The one directory of a pure v2 cgroup. Absent: empty, there are v1 hierarchies to join as well.
+std::string OnlyV2Directory(const CgroupLocation& location) {
+  const std::vector<std::string> directories = Directories(location);
+  const bool v2 = location.cpu && location.cpu->version == CgroupVersion::kV2;
+  return v2 && directories.size() == 1 ? directories.front() : std::string();
+}
+
 // The cgroup of one service, registered with the watcher before it is made. The destructor kills
 // what is in it and removes it.
 class OwnCgroup {
  public:
   explicit OwnCgroup(const CgroupPlace& place)
-      : location_(ChildLocation(place.parent, UniqueName())),
+      : name_(UniqueName()),
+        location_(ChildLocation(place.parent, name_)),
         ticket_(Watcher::Guard({.cgroup_dirs = Directories(location_), .commands = {}})) {
     MakeCgroup(location_);
   }
@@ -55,6 +66,7 @@ class OwnCgroup {
   OwnCgroup& operator=(const OwnCgroup&) = delete;
   ~OwnCgroup() { Remove(); }
 
+  const std::string& name() const { return name_; }
   const CgroupLocation& location() const { return location_; }
 
   // Returns an empty text, or why something is left; the watcher then tries again when this
@@ -68,20 +80,30 @@ class OwnCgroup {
   }
 
  private:
+  std::string name_;
   CgroupLocation location_;
   CleanupTicket ticket_;
 };
 
 class CgroupInstance final : public Instance {
  public:
-  CgroupInstance(const CgroupPlace& place, const LaunchRequest& request) : own_(place) {
+  CgroupInstance(const CgroupPlace& place, std::shared_ptr<SystemdScope> scope,
+                 const LaunchRequest& request)
+      : scope_(std::move(scope)), own_(place) {
     WriteLimits(own_.location(), request.limits);
     cgroup_.emplace(Cgroup::Open(own_.location()));
     SpawnPlan plan{.program = RequireProgram(request.command.at(0)),
                    .arguments = request.command,
                    .environment = Environment(request),
+                   .cgroup = OnlyV2Directory(own_.location()),
                    .join_files = ProcsFiles(own_.location()),
                    .output = logs_.write_end()};
+    // From where this process is a user may not move anything into the scope.
+    if (scope_ && scope_->user()) {
+      plan.cgroup.clear();
+      plan.join_files.clear();
+      plan.move = [this](pid_t pid) { scope_->Move(own_.name(), pid); };
+    }
     child_ = ChildProcess::Spawn(plan);
     logs_.CloseWriteEnd();
   }
@@ -171,6 +193,7 @@ class CgroupInstance final : public Instance {
     }
   }
 
+  std::shared_ptr<SystemdScope> scope_;  // outlives the cgroup in it
   OwnCgroup own_;
   LogTail logs_;
   std::optional<Cgroup> cgroup_;
@@ -179,9 +202,29 @@ class CgroupInstance final : public Instance {
   std::optional<ExitReport> stopped_;
 };
 
+// Puts the scope's own path in for what the place only promised.
+void Enter(CgroupPlace& place, const ControllerLocation& scope) {
+  CgroupLocation& parent = place.parent;
+  for (auto* controller :
+       {&parent.cpu, &parent.cpuacct, &parent.cpuset, &parent.memory, &parent.unified}) {
+    if (*controller) *controller = scope;
+  }
+}
+
+void MoveToLeaf(const CgroupPlace& place) {
+  const std::string leaf = place.parent.unified->directory() + "/" + kLeafName;
+  if (::mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) {
+    throw Error(ErrorCode::kPermission,
+                fmt::format("cannot make cgroup {}: {}", leaf, std::strerror(errno)));
+  }
+  for (const pid_t pid : place.move_to_leaf) {
+    WriteControlFile(leaf, "cgroup.procs", std::to_string(pid));
+  }
+}
+
 // Turns on what the place needs for children. A controller that is only nice to have is left out
 // when the kernel refuses it.
-CgroupPlace Prepare(CgroupPlace place, const CgroupNeeds& needs) {
+void Enable(CgroupPlace& place, const CgroupNeeds& needs) {
   for (const std::string& name : place.enable) {
     try {
       EnableControllers(place.parent.unified->directory(), {name});
@@ -193,7 +236,18 @@ CgroupPlace Prepare(CgroupPlace place, const CgroupNeeds& needs) {
       if (name == "cpuset") place.parent.cpuset = std::nullopt;
     }
   }
-  return place;
+}
+
+// A place whose cgroup for children is there and ready. Absent: no scope, nobody has to be asked.
+std::shared_ptr<SystemdScope> Prepare(CgroupPlace& place, const CgroupNeeds& needs) {
+  std::shared_ptr<SystemdScope> scope;
+  if (place.systemd) {
+    scope = SystemdScope::Of(*place.systemd);
+    Enter(place, scope->location());
+  }
+  if (!place.move_to_leaf.empty()) MoveToLeaf(place);
+  Enable(place, needs);
+  return scope;
 }
 
 }  // namespace
@@ -204,7 +258,9 @@ std::unique_ptr<Instance> LaunchInCgroup(const LaunchRequest& request) {
   const CgroupNeeds needs = CgroupNeeds::Of(request.limits);
   const PlaceAnswer answer = FindCgroupPlace(needs);
   if (!answer.place) throw Error(answer.code, "cgroup launcher: " + answer.lack);
-  return std::make_unique<CgroupInstance>(Prepare(*answer.place, needs), request);
+  CgroupPlace place = *answer.place;
+  const auto scope = Prepare(place, needs);
+  return std::make_unique<CgroupInstance>(place, scope, request);
 }
 
 }  // namespace throttletest::internal

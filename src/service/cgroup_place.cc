@@ -8,7 +8,10 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <sstream>
+#include <utility>
+
+#include "base/number.h"
+#include "service/owner.h"
 
 namespace throttletest::internal {
 namespace {
@@ -45,13 +48,26 @@ struct Level {
   std::vector<std::string> offered = {};  // cgroup.controllers
   std::vector<std::string> enabled = {};  // cgroup.subtree_control
   bool can_enable = false;
+  std::vector<pid_t> in_the_way = {};  // of ours, which can leave
 
   bool Gives(const std::string& controller) const {
     return Has(enabled, controller) || (can_enable && Has(offered, controller));
   }
 };
 
-Level LookAt(const ControllerLocation& location, const std::string& fs_root) {
+// The processes in a cgroup if they are all in `line`. Absent: empty.
+std::vector<pid_t> OnlyOf(const std::vector<pid_t>& line, const std::vector<std::string>& procs) {
+  std::vector<pid_t> found;
+  for (const std::string& word : procs) {
+    const auto pid = ParseInteger<pid_t>(word);
+    if (!pid || std::find(line.begin(), line.end(), *pid) == line.end()) return {};
+    found.push_back(*pid);
+  }
+  return found;
+}
+
+Level LookAt(const ControllerLocation& location, const std::string& fs_root,
+             const std::vector<pid_t>& line) {
   Level level{.location = location, .directory = fs_root + location.directory()};
   // A process moves only if the common ancestor's cgroup.procs may be written.
   level.writable = Writable(level.directory) && Writable(level.directory + "/cgroup.procs");
@@ -60,7 +76,11 @@ Level LookAt(const ControllerLocation& location, const std::string& fs_root) {
   // The real root has no cgroup.type, and is the only one that may hold processes and have
   // controllers for children.
   const bool root = ::access((level.directory + "/cgroup.type").c_str(), F_OK) != 0;
-  level.holds_processes = !root && !Words(level.directory + "/cgroup.procs").empty();
+  const auto procs = root ? std::vector<std::string>() : Words(level.directory + "/cgroup.procs");
+  // Elsewhere the cgroup above is the better place: nobody has to move.
+  const bool top = location.relative_path == "/" && location.ancestors_hidden;
+  if (top) level.in_the_way = OnlyOf(line, procs);
+  level.holds_processes = !procs.empty() && level.in_the_way.empty();
   level.can_enable =
       !level.holds_processes && Writable(level.directory + "/cgroup.subtree_control");
   return level;
@@ -103,14 +123,14 @@ std::string V2Advice() {
 
 // The v2 part of `answer.place`.
 void PlaceV2(const CgroupLocation& own, const CgroupNeeds& needs, const std::string& fs_root,
-             PlaceAnswer& answer) {
+             const std::vector<pid_t>& line, PlaceAnswer& answer) {
   std::vector<std::string> required;
   if (IsV2(own.cpu)) required.emplace_back("cpu");
   if (IsV2(own.memory) && needs.memory) required.emplace_back("memory");
   if (IsV2(own.cpuset) && needs.cpuset) required.emplace_back("cpuset");
   std::string reasons;
   for (MaybeLocation at = own.unified; at; at = Up(*at)) {
-    const Level level = LookAt(*at, fs_root);
+    const Level level = LookAt(*at, fs_root, line);
     const auto missing = std::find_if(required.begin(), required.end(), [&](const auto& name) {
       return !level.writable || !level.Gives(name);
     });
@@ -129,6 +149,7 @@ void PlaceV2(const CgroupLocation& own, const CgroupNeeds& needs, const std::str
     use(parent.memory, "memory");
     use(parent.cpuset, "cpuset");
     parent.unified = level.writable ? at : std::nullopt;
+    if (!answer.place->enable.empty()) answer.place->move_to_leaf = level.in_the_way;
     return;
   }
   const bool permission = ::geteuid() != 0;
@@ -159,7 +180,7 @@ std::string V1Lack(const ControllerLocation& location, const std::string& fs_roo
 }  // namespace
 
 PlaceAnswer FindCgroupPlace(const CgroupLocation& own, const CgroupNeeds& needs,
-                            const std::string& fs_root) {
+                            const std::string& fs_root, const std::vector<pid_t>& line) {
   struct Need {
     const char* name;
     bool needed;
@@ -185,7 +206,7 @@ PlaceAnswer FindCgroupPlace(const CgroupLocation& own, const CgroupNeeds& needs,
     any_v2 = any_v2 || IsV2(location);
   }
   if (any_v2) {
-    PlaceV2(own, needs, fs_root, answer);
+    PlaceV2(own, needs, fs_root, line, answer);
   } else if (own.unified && !Writable(fs_root + own.unified->directory())) {
     // On a hybrid machine the v2 tree is only wanted for its pressure figures.
     answer.place->parent.unified = std::nullopt;
@@ -193,12 +214,72 @@ PlaceAnswer FindCgroupPlace(const CgroupLocation& own, const CgroupNeeds& needs,
   return answer;
 }
 
+PlaceAnswer FindScopePlace(const CgroupLocation& own, const CgroupNeeds& needs,
+                           const SystemdManager& systemd) {
+  PlaceAnswer answer{.place = CgroupPlace{.parent = own, .systemd = systemd}};
+  CgroupLocation& parent = answer.place->parent;
+  parent.unified = parent.cpuacct = systemd.home;
+  struct Controller {
+    const char* name;
+    bool needed;
+    MaybeLocation& location;
+  };
+  for (const Controller& controller :
+       {Controller{"cpu", true, parent.cpu}, Controller{"memory", needs.memory, parent.memory},
+        Controller{"cpuset", needs.cpuset, parent.cpuset}}) {
+    if (Has(systemd.controllers, controller.name)) {
+      controller.location = systemd.home;
+      answer.place->enable.emplace_back(controller.name);
+    } else if (controller.needed) {
+      return Lack(
+          ErrorCode::kPermission,
+          fmt::format("{} does not have the {} controller ({}/cgroup.controllers lists "
+                      "\"{}\"); {}; or {}",
+                      systemd.ToString(), controller.name, systemd.home.directory(),
+                      fmt::join(systemd.controllers, " "), DelegateAdvice(), kOtherLaunchers));
+    } else {
+      controller.location = std::nullopt;
+    }
+  }
+  return answer;
+}
+
+namespace {
+
+// This process and its parents.
+std::vector<pid_t> OwnLine() {
+  std::vector<pid_t> line;
+  for (pid_t pid = ::getpid(); pid > 0;) {
+    line.push_back(pid);
+    const auto stat = ReadProcessStat(pid);
+    pid = stat ? stat->parent : 0;
+  }
+  return line;
+}
+
+}  // namespace
+
 PlaceAnswer FindCgroupPlace(const CgroupNeeds& needs) {
   try {
-    return FindCgroupPlace(LocateCgroup(::getpid()), needs);
+    const CgroupLocation own = LocateCgroup(::getpid());
+    SystemdAnswer systemd;
+    if (IsV2(own.cpu) && own.unified) {
+      systemd = FindSystemdManager(*own.unified, SystemdSurroundings::OfThisProcess());
+    }
+    if (systemd.manager) return FindScopePlace(own, needs, *systemd.manager);
+    PlaceAnswer answer = FindCgroupPlace(own, needs, "", OwnLine());
+    if (!answer.place && !systemd.lack.empty()) {
+      answer.lack = fmt::format("{}; or {}", systemd.lack, kOtherLaunchers);
+    }
+    return answer;
   } catch (const Error& error) {
     return Lack(ErrorCode::kUnsupported, fmt::format("{}; {}", error.what(), kOtherLaunchers));
   }
+}
+
+std::string CgroupPlace::ToString() const {
+  if (systemd) return "a scope of " + systemd->ToString();
+  return parent.cpu ? parent.cpu->directory() : "no cpu cgroup";
 }
 
 }  // namespace throttletest::internal

@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -36,13 +38,21 @@ std::vector<CgroupMount> Mounts() {
   }
 }
 
+// Of a cgroup, or of the scope of systemd's that it is in. systemd removes such a scope by itself,
+// unless something in it outlives its owner and the watcher.
+std::optional<Owner> OwnerOf(std::string name) {
+  constexpr std::string_view kScope = ".scope";
+  if (name.ends_with(kScope)) name.erase(name.size() - kScope.size());
+  return OwnerOfName(name);
+}
+
 // Cgroups come and go while this looks: one that cannot be opened must not end the search.
 void Collect(const fs::path& directory, uid_t user, std::vector<std::string>& found) {
   std::error_code ec;
   for (fs::directory_iterator it(directory, ec), end; !ec && it != end; it.increment(ec)) {
     std::error_code gone;
     if (it->is_symlink(gone) || !it->is_directory(gone)) continue;
-    const auto owner = OwnerOfName(it->path().filename().string());
+    const auto owner = OwnerOf(it->path().filename().string());
     if (!owner) {
       Collect(it->path(), user, found);
     } else if (!owner->Alive() && BelongsTo(user, it->path())) {

@@ -8,15 +8,17 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/io_context.hpp>
-#include <boost/process/v2/posix/default_launcher.hpp>
 #include <boost/process/v2/process.hpp>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/unique_fd.h"
+#include "service/cgroup_fork.h"
 #include "service/child_setup.h"
 #include "service/launcher_thread.h"
 #include "throttletest/base/error.h"
@@ -36,33 +38,88 @@ std::vector<const char*> Pointers(const std::vector<std::string>& words) {
   return pointers;
 }
 
-// Hooks into Boost's launcher (1.81). Three of its ways are not good enough and are replaced here:
-// a failing hook is reported by errno alone, so ChildSetup reports by itself and ends the child; a
-// failing exec runs exit(), which would flush this process's streams and run its atexit handlers a
-// second time; and its list of descriptors to keep leaves the gaps between them open.
-class Hooks {
- public:
-  Hooks(const SpawnPlan& plan, const ChildSetup& setup)
-      : setup_(setup), arguments_(Pointers(plan.arguments)) {}
+struct Pipe {
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+      throw Error(ErrorCode::kServiceStart, fmt::format("no pipe: {}", std::strerror(errno)));
+    }
+    read = UniqueFd(ends[0]);
+    write = UniqueFd(ends[1]);
+  }
+  UniqueFd read;
+  UniqueFd write;
+};
 
-  template <typename Launcher, typename Path>
-  bp::error_code on_setup(Launcher&, const Path&, const char* const*& command_line) const {
-    command_line = arguments_.data();  // argument 0 as the user wrote it
-    return {};
-  }
-  template <typename Launcher, typename Path>
-  bp::error_code on_exec_setup(Launcher&, const Path&, const char* const*&) const {
-    setup_.Run();
-    return {};
-  }
-  template <typename... Args>
-  void on_exec_error(Args&&...) const {
-    ::_exit(127);
+// A launcher as Boost's process takes one. Its own (1.81) cannot fork into a cgroup, and three of
+// its ways are not good enough: a failure before exec is reported by errno alone; a failing exec
+// runs exit(), which would flush this process's streams and run its atexit handlers a second time;
+// and its list of descriptors to keep leaves the gaps between them open.
+class Launcher {
+ public:
+  explicit Launcher(const SpawnPlan& plan)
+      : plan_(plan),
+        arguments_(Pointers(plan.arguments)),
+        environment_(Pointers(plan.environment)) {}
+
+  // The child, which runs the program. Errors: kServiceStart, and what `move` throws; the child is
+  // then collected.
+  template <typename Executor>
+  bp::basic_process<Executor> operator()(Executor executor) {
+    Pipe report;
+    std::optional<Pipe> moved;
+    if (plan_.move) moved.emplace();
+    const ChildSetup setup({.join_files = plan_.join_files,
+                            .output = plan_.output,
+                            .report = report.write.get(),
+                            .moved = moved ? moved->read.get() : -1,
+                            .moved_writer = moved ? moved->write.get() : -1});
+    const pid_t child = Fork(setup);
+    report.write.Reset();
+    try {
+      if (moved) {
+        plan_.move(child);
+        [[maybe_unused]] const ssize_t written = ::write(moved->write.get(), "m", 1);
+      }
+      RequireSetUp(setup, report.read.get());
+    } catch (...) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, nullptr, 0);
+      throw;
+    }
+    return bp::basic_process<Executor>(executor, child);
   }
 
  private:
-  const ChildSetup& setup_;
+  pid_t Fork(const ChildSetup& setup) const {
+    const UniqueFd cgroup(plan_.cgroup.empty()
+                              ? -1
+                              : ::open(plan_.cgroup.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    bool entered = false;
+    const pid_t child = ForkInto(cgroup.get(), entered);
+    if (child == 0) {
+      setup.Run(entered);
+      setup.Exec(plan_.program.c_str(), arguments_.data(), environment_.data());
+    }
+    if (child > 0) return child;
+    throw Error(ErrorCode::kServiceStart,
+                fmt::format("cannot start \"{}\": fork: {}", plan_.program, std::strerror(errno)));
+  }
+
+  // Exec closes the pipe without a word; a failure is written into it.
+  void RequireSetUp(const ChildSetup& setup, int report) const {
+    SetupFailure failure;
+    ssize_t got = 0;
+    while ((got = ::read(report, &failure, sizeof(failure))) < 0 && errno == EINTR) {
+    }
+    if (got != static_cast<ssize_t>(sizeof(failure))) return;
+    throw Error(ErrorCode::kServiceStart,
+                fmt::format("cannot start \"{}\": {}", plan_.program, setup.Explain(failure)));
+  }
+
+  const SpawnPlan& plan_;
   std::vector<const char*> arguments_;
+  std::vector<const char*> environment_;
 };
 
 class BoostChild final : public ChildProcess {
@@ -104,30 +161,9 @@ class BoostChild final : public ChildProcess {
 
  private:
   void Start(const SpawnPlan& plan) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-      throw Error(ErrorCode::kServiceStart, fmt::format("no pipe: {}", std::strerror(errno)));
-    }
-    const UniqueFd report_read(ends[0]);
-    UniqueFd report_write(ends[1]);
-    const ChildSetup setup(plan.join_files, plan.output, report_write.get());
-    const std::vector<const char*> environment = Pointers(plan.environment);
-    bp::posix::default_launcher launcher;
-    launcher.env = environment.data();
-    bp::error_code error;
-    process_ = launcher(context_.get_executor(), error, bp::filesystem::path(plan.program),
-                        plan.arguments, Hooks(plan, setup));
-    report_write.Reset();
-    pid_ = launcher.pid;
-    SetupFailure failure;
-    const bool failed = ::read(report_read.get(), &failure, sizeof(failure)) ==
-                        static_cast<ssize_t>(sizeof(failure));
-    if (!failed && !error) return;
-    // After a failed exec Boost leaves the child uncollected.
-    if (error && pid_ > 0) ::waitpid(pid_, nullptr, 0);
-    throw Error(ErrorCode::kServiceStart,
-                fmt::format("cannot start \"{}\": {}", plan.program,
-                            failed ? setup.Explain(failure) : std::strerror(error.value())));
+    Launcher launcher(plan);
+    process_ = launcher(context_.get_executor());
+    pid_ = process_.id();
   }
 
   // Called with the lock held.

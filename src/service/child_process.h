@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,8 +17,11 @@ struct SpawnPlan {
   std::string program;                   // a path
   std::vector<std::string> arguments;    // with argument 0
   std::vector<std::string> environment;  // "NAME=value", the complete environment
+  std::string cgroup = {};               // a v2 cgroup to be born in, where the kernel can
   std::vector<std::string> join_files;   // cgroup.procs files, joined before the program runs
-  int output = -1;                       // becomes stdout and stderr; stdin is /dev/null
+  // Moves the child into its cgroup from outside, while it waits. Absent: it joins by itself.
+  std::function<void(pid_t)> move = {};
+  int output = -1;  // becomes stdout and stderr; stdin is /dev/null
 };
 
 // How a process ended. Absent (both): somebody else collected its status.

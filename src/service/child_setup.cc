@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 namespace throttletest::internal {
 namespace {
@@ -41,27 +42,45 @@ void CloseOthersAtExec() {
 
 }  // namespace
 
-ChildSetup::ChildSetup(const std::vector<std::string>& join_files, int output, int report)
-    : join_files_(join_files), output_(output), report_(report), parent_(::getpid()) {}
+ChildSetup::ChildSetup(ChildSetupPlan plan) : plan_(std::move(plan)), parent_(::getpid()) {}
 
-void ChildSetup::Run() const {
-  Join();
+void ChildSetup::Run(bool in_cgroup) const {
+  AwaitMove();
+  if (!in_cgroup) Join();
   if (::setpgid(0, 0) != 0) Fail(SetupFailure::kGroup);
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) Fail(SetupFailure::kDeathSignal);
   // The parent may have died before the signal was asked for.
   if (::getppid() != parent_) ::_exit(kSetupFailed);
   ResetSignals();
   const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (null < 0 || ::dup2(null, STDIN_FILENO) < 0 || ::dup2(output_, STDOUT_FILENO) < 0 ||
-      ::dup2(output_, STDERR_FILENO) < 0) {
+  if (null < 0 || ::dup2(null, STDIN_FILENO) < 0 || ::dup2(plan_.output, STDOUT_FILENO) < 0 ||
+      ::dup2(plan_.output, STDERR_FILENO) < 0) {
     Fail(SetupFailure::kStreams);
   }
   CloseOthersAtExec();
 }
 
+void ChildSetup::Exec(const char* program, const char* const* arguments,
+                      const char* const* environment) const {
+  ::execve(program, const_cast<char* const*>(arguments), const_cast<char* const*>(environment));
+  Fail(SetupFailure::kExec);
+}
+
+void ChildSetup::AwaitMove() const {
+  if (plan_.moved < 0) return;
+  // Our copy of it would keep the pipe open when the parent dies.
+  ::close(plan_.moved_writer);
+  char byte = 0;
+  ssize_t got = 0;
+  while ((got = ::read(plan_.moved, &byte, 1)) < 0 && errno == EINTR) {
+  }
+  // The end of the pipe: the parent could not move it, which it knows best, or has died.
+  if (got != 1) ::_exit(kSetupFailed);
+}
+
 void ChildSetup::Join() const {
-  for (std::size_t i = 0; i < join_files_.size(); ++i) {
-    const int fd = ::open(join_files_[i].c_str(), O_WRONLY | O_CLOEXEC);
+  for (std::size_t i = 0; i < plan_.join_files.size(); ++i) {
+    const int fd = ::open(plan_.join_files[i].c_str(), O_WRONLY | O_CLOEXEC);
     // "0" is the writer itself.
     if (fd < 0 || ::write(fd, "0", 1) != 1) Fail(SetupFailure::kJoin, static_cast<int>(i));
     ::close(fd);
@@ -70,7 +89,7 @@ void ChildSetup::Join() const {
 
 void ChildSetup::Fail(SetupFailure::Step step, int join_index) const {
   const SetupFailure failure{.step = step, .join_index = join_index, .error = errno};
-  [[maybe_unused]] const ssize_t written = ::write(report_, &failure, sizeof(failure));
+  [[maybe_unused]] const ssize_t written = ::write(plan_.report, &failure, sizeof(failure));
   ::_exit(kSetupFailed);
 }
 
@@ -78,7 +97,7 @@ std::string ChildSetup::Explain(const SetupFailure& failure) const {
   std::string error = std::strerror(failure.error);
   switch (failure.step) {
     case SetupFailure::kJoin: {
-      const std::string& file = join_files_.at(static_cast<std::size_t>(failure.join_index));
+      const std::string& file = plan_.join_files.at(static_cast<std::size_t>(failure.join_index));
       const char* hint = failure.error == ENOSPC  ? " (its cpuset has no CPUs or memory nodes)"
                          : failure.error == EBUSY ? " (it has controllers enabled for children)"
                                                   : "";

@@ -39,7 +39,29 @@ std::optional<std::int64_t> ReadSystemOomKills() {
   throw Error(ErrorCode::kServiceStart, result.Describe());
 }
 
+CommandResult AskInspect(const Engine& engine, const std::string& name) {
+  return engine.Call({"inspect", "--type", "container", name}, {.deadline = kQuickCall});
+}
+
 }  // namespace
+
+std::optional<ContainerState> FindContainer(const Engine& engine, const std::string& name) {
+  const CommandResult result = AskInspect(engine, name);
+  if (result.ok()) return ParseInspect(result.out);
+  if (SaysGone(result)) return std::nullopt;
+  FailStart(result);
+}
+
+std::string ContainerLogs(const Engine& engine, const std::string& name) {
+  try {
+    CommandResult result =
+        engine.Call({"logs", "--tail", "2000", name},
+                    {.deadline = kQuickCall, .merge_streams = true, .keep = kLogBytes});
+    return result.ok() ? std::move(result.out) : fmt::format("(no logs: {})\n", result.Describe());
+  } catch (const Error& e) {
+    return fmt::format("(no logs: {})\n", e.what());
+  }
+}
 
 EngineContainer::EngineContainer(Engine engine) : engine_(std::move(engine)), name_(UniqueName()) {
   ticket_ = Watcher::Guard({.cgroup_dirs = {},
@@ -100,8 +122,7 @@ void EngineContainer::Start(const LaunchRequest& request) {
 }
 
 ContainerState EngineContainer::Inspect() const {
-  const CommandResult result =
-      engine_.Call({"inspect", "--type", "container", name_}, {.deadline = kQuickCall});
+  const CommandResult result = AskInspect(engine_, name_);
   if (!result.ok()) FailStart(result);
   return ParseInspect(result.out);
 }
@@ -121,16 +142,7 @@ std::optional<ContainerState> EngineContainer::InspectEnded(std::chrono::nanosec
   }
 }
 
-std::string EngineContainer::Logs() const {
-  try {
-    CommandResult result =
-        engine_.Call({"logs", "--tail", "2000", name_},
-                     {.deadline = kQuickCall, .merge_streams = true, .keep = kLogBytes});
-    return result.ok() ? std::move(result.out) : fmt::format("(no logs: {})\n", result.Describe());
-  } catch (const Error& e) {
-    return fmt::format("(no logs: {})\n", e.what());
-  }
-}
+std::string EngineContainer::Logs() const { return ContainerLogs(engine_, name_); }
 
 void EngineContainer::Signal(const char* name) const {
   try {

@@ -13,6 +13,13 @@
 
 namespace throttletest::internal {
 
+// What the engine says about a container now. Absent: it knows no such container. Errors:
+// kServiceStart when it does not answer.
+std::optional<ContainerState> FindContainer(const Engine& engine, const std::string& name);
+// The last 64 KiB of a container's output; when the engine does not hand them out, a line that says
+// why.
+std::string ContainerLogs(const Engine& engine, const std::string& name);
+
 // Makes and removes. From the constructor on, a watcher removes it all if this process dies.
 // The destructor removes what is still there. Not thread-safe, except Logs().
 class EngineContainer {

@@ -42,7 +42,7 @@ LeftoverSearch FindIn(LauncherKind kind) {
       search.found.push_back({Leftover::Kind::kImage, kind, std::move(name)});
     }
   } catch (const std::exception& e) {
-    search.not_asked.push_back(fmt::format("{}: {}", LauncherName(kind), e.what()));
+    search.not_asked.emplace_back(e.what());
   }
   return search;
 }

@@ -34,6 +34,7 @@ std::string ExitReport::ToString() const {
   // Its own processes were killed for memory while it ran on, which is trouble all the same.
   const std::string extra =
       oom ? fmt::format(", a process of it was OOM-killed ({})", Kills(*oom_kills)) : "";
+  if (still_runs) return "was left running" + extra;
   if (stopped_by_us) return "ran until it was stopped" + extra;
   if (sigkill && oom) return fmt::format("OOM-killed ({})", Kills(*oom_kills));
   if (signal) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <utility>
 
+#include "service/cgroup_place.h"
 #include "service/engine_spec.h"
 #include "service/host_checks.h"
 #include "service/instance.h"
@@ -69,7 +70,7 @@ void LookAtCgroups(HostReport& report) {
   report.findings.push_back(ControllerFinding("cpuacct", false, own.cpuacct));
   report.findings.push_back(ControllerFinding("cpuset", false, own.cpuset));
   report.findings.push_back(ControllerFinding("memory", false, own.memory));
-  report.findings.push_back(PermissionFinding(own));
+  report.findings.push_back(PermissionFinding(FindCgroupPlace(CgroupNeeds{})));
   Look(report, "cores", [&] { return CoresFinding(OnlineCpus(), UsableCpus(), OwnLimit(own)); });
   report.findings.push_back(SwapFinding(own));
 }

@@ -67,25 +67,26 @@ HostFinding ControllerFinding(const std::string& controller, bool required,
   return finding;
 }
 
-HostFinding PermissionFinding(const CgroupLocation& location, const std::string& fs_root) {
+HostFinding PermissionFinding(const PlaceAnswer& answer) {
   HostFinding finding{
       .topic = "cgroup permission", .status = Status::kOk, .detail = "", .advice = ""};
-  if (!location.cpu) {
-    finding.status = Status::kLack;
-    finding.detail = "there is no cpu controller to make a cgroup for";
-    finding.advice = "see cgroup cpu";
+  if (!answer.place) {
+    finding.status = Status::kWarning;
+    finding.detail = "may make no cgroup with a CPU limit";
+    finding.advice = "see launcher cgroup";
     return finding;
   }
-  const std::string directory = fs_root + location.cpu->directory();
-  if (::access(directory.c_str(), W_OK) == 0) {
-    finding.detail = "may make cgroups in " + directory;
-    return finding;
-  }
+  finding.detail = "may make cgroups in " + answer.place->ToString();
+  std::vector<std::string> lacking;
+  if (!answer.place->parent.memory) lacking.emplace_back("memory");
+  if (!answer.place->parent.cpuset) lacking.emplace_back("cpuset");
+  if (lacking.empty()) return finding;
   finding.status = Status::kWarning;
-  finding.detail = "may not make cgroups in " + directory;
-  finding.advice =
-      "run as root, or in a systemd user session with delegation (systemd-run --user "
-      "--scope -p Delegate=yes)";
+  finding.detail +=
+      fmt::format(", without {}: limits of it will be refused", fmt::join(lacking, " and "));
+  finding.advice = answer.place->systemd && answer.place->systemd->user
+                       ? DelegateAdvice()
+                       : "enable it in cgroup.subtree_control of the levels above, or mount it";
   return finding;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "service/cgroup_place.h"
 #include "throttletest/cgroup/cpu_set.h"
 #include "throttletest/cgroup/location.h"
 #include "throttletest/cgroup/snapshot.h"
@@ -16,8 +17,8 @@ namespace throttletest::internal {
 // "cgroup cpu": on which version and where, or missing.
 HostFinding ControllerFinding(const std::string& controller, bool required,
                               const std::optional<ControllerLocation>& location);
-// "cgroup permission": may this user make cgroups beside its own?
-HostFinding PermissionFinding(const CgroupLocation& location, const std::string& fs_root = "");
+// "cgroup permission": where this user may make cgroups, and which limits it cannot set there.
+HostFinding PermissionFinding(const PlaceAnswer& answer);
 // "launcher docker": `lack` is what ...LauncherLack() says; `version` of a usable one.
 HostFinding LauncherFinding(const std::string& name, const std::string& lack,
                             const std::string& version);

@@ -47,6 +47,8 @@ class Instance {
   // SIGTERM, `grace`, SIGKILL for all processes; OOM evidence; removal. Idempotent. Errors: none.
   virtual ExitReport Stop(std::chrono::nanoseconds grace) = 0;
   virtual std::string version() const = 0;  // "cgroup v1", "docker 20.10.24 (cgroupfs)"
+  // As Service::found(): only an attached one has something that was found.
+  virtual const Snapshot* found() const { return nullptr; }
 };
 
 // Can a launcher work here? Absent: empty means yes, else the lack and the way out in one sentence.

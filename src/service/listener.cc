@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <fstream>
@@ -98,6 +99,15 @@ std::set<std::uint64_t> ListeningSockets(std::string_view tcp, std::string_view 
   AddListening(tcp, port, inodes);
   AddListening(tcp6, port, inodes);
   return inodes;
+}
+
+std::vector<pid_t> ListenersAmong(const std::vector<pid_t>& processes, std::uint16_t port) {
+  const std::set<std::uint64_t> sockets = ListeningNow(port);
+  std::vector<pid_t> listeners;
+  if (sockets.empty()) return listeners;
+  std::copy_if(processes.begin(), processes.end(), std::back_inserter(listeners),
+               [&](pid_t pid) { return HoldsSocket(std::to_string(pid), sockets) == Holds::kYes; });
+  return listeners;
 }
 
 std::string FindStranger(std::uint16_t port, const std::vector<pid_t>& service) {

@@ -76,16 +76,24 @@ std::optional<ProcessStat> ParseProcessStat(const std::string& text) {
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream fields(text.substr(name_end + 1));
   const std::vector<std::string> rest{std::istream_iterator<std::string>(fields), {}};
-  // Counted from field 3 (state): field 20 is the number of threads, field 22 the start time.
+  // Counted from field 3 (state): field 9 holds the flags, field 20 is the number of threads, field
+  // 22 the start time.
   if (rest.size() < 20 || rest[0].size() != 1) return std::nullopt;
+  constexpr std::uint64_t kKernelThread = 0x00200000;  // PF_KTHREAD
+  const auto parent = ParseInteger<pid_t>(rest[1]);
+  const auto flags = ParseInteger<std::uint64_t>(rest[6]);
   const auto threads = ParseInteger<int>(rest[17]);
   const auto start = ParseInteger<std::uint64_t>(rest[19]);
-  if (!threads || !start) return std::nullopt;
-  return ProcessStat{.state = rest[0][0], .start_ticks = *start, .threads = *threads};
+  if (!parent || !threads || !start) return std::nullopt;
+  return ProcessStat{.state = rest[0][0],
+                     .parent = *parent,
+                     .start_ticks = *start,
+                     .threads = *threads,
+                     .kernel_thread = (flags.value_or(0) & kKernelThread) != 0};
 }
 
-std::optional<ProcessStat> ReadProcessStat(pid_t pid) {
-  const auto text = ReadAll(fmt::format("/proc/{}/stat", pid));
+std::optional<ProcessStat> ReadProcessStat(pid_t pid, const std::string& proc_root) {
+  const auto text = ReadAll(fmt::format("{}/{}/stat", proc_root, pid));
   return text ? ParseProcessStat(*text) : std::nullopt;
 }
 

@@ -39,12 +39,14 @@ std::optional<Owner> OwnerOfName(const std::string& name);
 // What /proc/PID/stat says of a process. Absent: there is no such process.
 struct ProcessStat {
   char state = '?';
+  pid_t parent = 0;
   std::uint64_t start_ticks = 0;
   int threads = 0;
+  bool kernel_thread = false;  // PF_KTHREAD: no program, no memory of its own
   // A zombie whose last thread has ended; a leader that left its threads behind is still alive.
   bool ended() const { return (state == 'Z' || state == 'X') && threads <= 1; }
 };
-std::optional<ProcessStat> ReadProcessStat(pid_t pid);
+std::optional<ProcessStat> ReadProcessStat(pid_t pid, const std::string& proc_root = "/proc");
 // Absent: a text that is not a stat line. The name in it may hold blanks and parentheses.
 std::optional<ProcessStat> ParseProcessStat(const std::string& text);
 

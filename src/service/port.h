@@ -21,6 +21,10 @@ std::uint16_t PickPort();
 std::set<std::uint64_t> ListeningSockets(std::string_view tcp, std::string_view tcp6,
                                          std::uint16_t port);
 
+// Those of `processes` that have a listening socket on `port` of this network namespace. Absent:
+// none, or it cannot be told. Source: /proc/net/tcp, /proc/PID/fd.
+std::vector<pid_t> ListenersAmong(const std::vector<pid_t>& processes, std::uint16_t port);
+
 // Who listens on `port` of this network namespace, if it is none of `service`'s processes:
 // "process 17 (nginx)" or "a process of another user". Absent: empty when nobody listens, when a
 // process of the service does, or when it cannot be told.

@@ -26,6 +26,7 @@ class RunningService final : public Service {
   const Cgroup& cgroup() const override { return instance_->cgroup(); }
   const ServiceSpec& spec() const override { return spec_; }
   const ResolvedLimits& requested() const override { return requested_; }
+  const Snapshot* found() const override { return instance_->found(); }
   bool alive() const override { return instance_->Running(); }
   std::string Trouble() const override;
   std::string logs() const override { return instance_->Logs(); }

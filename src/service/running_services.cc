@@ -2,6 +2,7 @@
 
 #include <mutex>
 #include <set>
+#include <string>
 
 #include "throttletest/base/error.h"
 
@@ -17,6 +18,12 @@ struct List {
 List& TheList() {
   static List& list = *new List;
   return list;
+}
+
+// Where a service's CPU time is read. Absent: empty, it is not.
+std::string UsageDirectory(const Service& service) {
+  const auto& place = service.cgroup().location().cpuacct;
+  return place ? place->directory() : std::string();
 }
 
 }  // namespace
@@ -38,8 +45,10 @@ std::map<const Service*, std::chrono::nanoseconds> UsageOfRunningServices(const 
   List& list = TheList();
   // Held while reading, so that none is destroyed meanwhile.
   const std::scoped_lock lock(list.mutex);
+  std::set<std::string> counted;
+  if (except != nullptr) counted.insert(UsageDirectory(*except));
   for (const Service* service : list.services) {
-    if (service == except) continue;
+    if (service == except || !counted.insert(UsageDirectory(*service)).second) continue;
     try {
       if (const auto usage = service->cgroup().Read().usage) usages[service] = *usage;
     } catch (const Error&) {

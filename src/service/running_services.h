@@ -20,8 +20,9 @@ class ListedService {
   const Service& service_;
 };
 
-// CPU time so far of every listed service but `except`. Absent: not in the map, for one that has
-// ended or whose machine does not count. Errors: none.
+// CPU time so far of every listed service but `except`; of several in one cgroup (a service that
+// was attached to twice) only one is counted, and none when that cgroup is `except`'s. Absent: not
+// in the map, for one that has ended or whose machine does not count. Errors: none.
 std::map<const Service*, std::chrono::nanoseconds> UsageOfRunningServices(const Service* except);
 
 }  // namespace throttletest::internal

@@ -16,6 +16,8 @@ const char* LauncherName(LauncherKind kind) {
       return "docker";
     case LauncherKind::kPodman:
       return "podman";
+    case LauncherKind::kAttached:
+      return "attached";
   }
   return "unknown";
 }

@@ -63,6 +63,9 @@ bool HoldsPort(const std::map<std::string, std::string>& env) {
 }  // namespace
 
 void CheckSpec(const ServiceSpec& spec, LauncherKind kind) {
+  if (kind == LauncherKind::kAttached) {
+    Refuse("launcher \"attached\" starts nothing: use AttachService() for a service that runs");
+  }
   if (spec.command.empty() && spec.image.empty()) {
     Refuse("the service has no command: write the program and its arguments");
   }

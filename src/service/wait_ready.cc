@@ -85,8 +85,9 @@ class Wait {
     std::string text = fmt::format("service \"{}\": {}; waited {} for: {}", name_, reason,
                                    ToMilliseconds(Elapsed()), ready_.description());
     if (!last_.empty()) text += fmt::format("; last answer: {}", last_);
-    text += fmt::format("\nlast log lines of the service:\n{}",
-                        LastLines(target_.logs ? target_.logs() : std::string()));
+    if (target_.logs) {
+      text += fmt::format("\nlast log lines of the service:\n{}", LastLines(target_.logs()));
+    }
     throw Error(ErrorCode::kNotReady, text);
   }
 

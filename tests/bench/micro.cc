@@ -165,22 +165,21 @@ void WakeUp(State& state, LimitedCgroup& limited, milliseconds interval) {
   }
 }
 
-// A leaf two levels below the root with every file that is read. A lower bound of what v2 costs:
-// the text of a plain file is there, that of a control file is made for each read.
+// A leaf below the root with every file that is read. A lower bound of what v2 costs: the text of a
+// plain file is there, that of a control file is made for each read.
 void FillPlainV2(const FakeV2& fake) {
-  for (const std::string path : {"/slice", "/slice/service"}) {
-    fake.AddLevel(path, "50000 100000\n");
-    fake.Set(path, "cpu.stat", std::string(kStatV2));
-    fake.Set(path, "cpu.stat.local", "throttled_usec 31234567\n");
-    fake.Set(path, "cpuset.cpus.effective", "0-7\n");
-    fake.Set(path, "memory.current", "123456789\n");
-    fake.Set(path, "memory.peak", "223456789\n");
-    fake.Set(path, "memory.max", "268435456\n");
-    fake.Set(path, "memory.swap.max", "max\n");
-    fake.Set(path, "memory.events", "low 0\nhigh 0\nmax 0\noom 0\noom_kill 0\noom_group_kill 0\n");
-    fake.Set(path, "cpu.pressure", std::string(kPressure));
-    fake.Set(path, "memory.pressure", std::string(kPressure));
-  }
+  const std::string path = "/service";
+  fake.AddLevel(path, "50000 100000\n");
+  fake.Set(path, "cpu.stat", std::string(kStatV2));
+  fake.Set(path, "cpu.stat.local", "throttled_usec 31234567\n");
+  fake.Set(path, "cpuset.cpus.effective", "0-7\n");
+  fake.Set(path, "memory.current", "123456789\n");
+  fake.Set(path, "memory.peak", "223456789\n");
+  fake.Set(path, "memory.max", "268435456\n");
+  fake.Set(path, "memory.swap.max", "max\n");
+  fake.Set(path, "memory.events", "low 0\nhigh 0\nmax 0\noom 0\noom_kill 0\noom_group_kill 0\n");
+  fake.Set(path, "cpu.pressure", std::string(kPressure));
+  fake.Set(path, "memory.pressure", std::string(kPressure));
 }
 
 void RegisterParsers() {
@@ -223,7 +222,7 @@ int Run() {
   RegisterEngine();
   const FakeV2 fake;
   FillPlainV2(fake);
-  const Cgroup plain = Cgroup::Open(FakeV2::At("/slice/service"), fake.tree.root());
+  const Cgroup plain = Cgroup::Open(FakeV2::At("/service"), fake.tree.root());
   RegisterReads("v2 as plain files", plain);
 
   // What cannot be timed here is left out and said.

@@ -81,6 +81,13 @@ TEST_F(Outcomes, ReportsABadLimitAtTheCallersLine) {
   EXPECT_THAT(run.out, AllOf(HasSubstr("outcomes_sample.cc:"), HasSubstr("-1")));
 }
 
+TEST_F(Outcomes, ReportsAServiceThatIsNotThereAtTheCallersLine) {
+  const auto run = Run(OUTCOMES_SAMPLE, "*AttachToNothing");
+  EXPECT_EQ(run.status, 1) << run.out;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("outcomes_sample.cc:"),
+                             HasSubstr("cannot attach to process 4194305: there is no such")));
+}
+
 TEST_F(Outcomes, FailsEveryTestOfASuiteWhoseServiceDoesNotStart) {
   const auto run = Run(SHARED_SAMPLE, "Broken.*");
   EXPECT_EQ(run.status, 1);

@@ -62,6 +62,15 @@ class MeasurementBuilder {
     in_.requested.cpuset = in_.before.cpuset = in_.after->cpuset = CpuSet::Parse(cpus);
     return *this;
   }
+  // The service was attached to, under what the builder has set so far.
+  MeasurementBuilder& Attached() {
+    in_.found = in_.before;
+    in_.launcher = "attached";
+    in_.launcher_version = "docker container web";
+    in_.command = {};
+    in_.limits = {};
+    return *this;
+  }
   // An ancestor with a quota; `throttled` of `periods` periods in the window.
   MeasurementBuilder& Ancestor(const std::string& path, microseconds quota, std::int64_t periods,
                                std::int64_t throttled) {

@@ -23,11 +23,13 @@
 #include "throttletest/measure/compare.h"
 #include "throttletest/measure/measure.h"
 #include "throttletest/measure/rounds.h"
+#include "throttletest/service/attach.h"
 #include "throttletest/service/service.h"
 
 namespace throttletest {
 
-// What the fixtures have in common. Derive from it directly to start services by hand with Start().
+// What the fixtures have in common. Derive from it directly to start services by hand with Start(),
+// or to measure running ones with Attach().
 class ThrottleTestBase : public testing::Test {
  protected:
   // Measures the fixture's service and returns a trusted result.
@@ -86,11 +88,18 @@ class ThrottleTestBase : public testing::Test {
   // Starts a further service. It lives until Stop() or the end of the test.
   throttletest::Service& Start(ServiceSpec spec, SourceLocation where = SourceLocation::current());
 
+  // Attaches to a service that runs already; MeasureOn() measures it under the limits it is found
+  // under. It is never changed, and is let go of, not stopped, at the end of the test.
+  //
+  //   Service& web = Attach({.target = RunningContainer("web"), .port = 8080});
+  throttletest::Service& Attach(const AttachSpec& spec,
+                                SourceLocation where = SourceLocation::current());
+
   // The fixture's service. Ends the test body with a failure when there is none.
   throttletest::Service& service(SourceLocation where = SourceLocation::current());
 
-  // Stops what Start() started, writes the JSON files and shows the services' logs of a failed
-  // test. Overrides must call it.
+  // Stops what Start() started, lets go of what Attach() attached to, writes the JSON files and
+  // shows the services' logs of a failed test. Overrides must call it.
   void TearDown() override;
 
  private:

@@ -33,9 +33,11 @@ struct BatchUse {
 // All of one measured window. Plain data. Warm-up is in none of the figures.
 struct Measurement {
   Environment environment;
-  std::string launcher;          // "cgroup", "docker", "podman"
-  std::string launcher_version;  // "cgroup v1"
-  std::vector<std::string> command;
+  std::string launcher;              // "cgroup", "docker", "podman", "attached"
+  std::string launcher_version;      // "cgroup v1"
+  std::vector<std::string> command;  // empty for an attached service
+  // The service was attached to: `limits` are none, and `requested` is what was found in force.
+  bool attached = false;
   Limits limits;                           // as asked
   ResolvedLimits requested;                // in the kernel's units
   std::string plan;                        // LoadPlan::ToString()

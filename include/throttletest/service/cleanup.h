@@ -29,8 +29,8 @@ const char* LeftoverKindName(Leftover::Kind kind);
 
 struct LeftoverSearch {
   std::vector<Leftover> found;
-  // Engines whose command is installed but which could not be asked: "docker: ...". What they hold
-  // is not known.
+  // Engines whose command is installed but which could not be asked: "docker does not answer: ...".
+  // What they hold is not known.
   std::vector<std::string> not_asked;
 };
 

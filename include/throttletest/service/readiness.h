@@ -15,7 +15,7 @@ namespace throttletest {
 struct ReadinessTarget {
   std::string host = {};
   std::uint16_t port = 0;
-  std::function<std::string()> logs = {};  // the last 64 KiB the service wrote
+  std::function<std::string()> logs = {};  // the last 64 KiB the service wrote. Absent: not known
   // Longest time one try may take. A service under a small quota needs seconds for one answer.
   std::chrono::nanoseconds patience = std::chrono::seconds(5);
 };

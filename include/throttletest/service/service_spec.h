@@ -21,8 +21,11 @@ enum class LauncherKind {
   kCgroup,  // a cgroup of our own: no daemon, no image
   kDocker,
   kPodman,
+  kAttached,  // what AttachService() gives: started by somebody else. Nothing can be started with
+              // it
 };
-// "auto", "cgroup", "docker", "podman". Errors (Parse): kInvalidArgument quoting the text.
+// "auto", "cgroup", "docker", "podman", "attached". Errors (Parse): kInvalidArgument quoting a text
+// that is none of the first four.
 const char* LauncherName(LauncherKind kind);
 LauncherKind ParseLauncher(const std::string& name);
 

@@ -77,6 +77,8 @@ TEST_F(Burn, AllRequestsFail) {
   EXPECT_THAT(m, ErrorRatioBelow(0.5));
 }
 
+TEST_F(Burn, AttachToNothing) { Attach({.target = RunningProcess(4194305), .port = 80}); }
+
 TEST_F(Burn, StartWithBadLimit) { StartBurn({.cpus = -1}); }
 
 }  // namespace

@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   spec.stop_grace = std::chrono::milliseconds(100);
   if (way == "live") {
     try {
-      return Live(spec, std::chrono::milliseconds(std::atoi(argument(4, "400"))));
+      return Live(spec, std::chrono::milliseconds(std::atoi(argument(4, "200"))));
     } catch (const Error& e) {
       Say(std::string("error: ") + e.what());
       return 1;

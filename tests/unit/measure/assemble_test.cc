@@ -52,6 +52,32 @@ TEST(Assemble, ALimitThatChangedBeforeTheWindowMakesTheRunInconclusive) {
               ElementsAre(Fault(ValidityGate::kLimitChanged, "limit changed before the window")));
 }
 
+TEST(Assemble, OfAnAttachedServiceNothingIsDemandedButThatItStaysAsFound) {
+  // A service that was started under these limits would not be measured.
+  MeasurementBuilder b;
+  b.Quota(200ms).Ancestor("/pod", 50ms, 100, 10);
+  EXPECT_FALSE(b.Build().validity.trusted());
+  const Measurement m = b.Attached().Build();
+  EXPECT_TRUE(m.validity.trusted()) << m.validity.ToString();
+  EXPECT_TRUE(m.attached);
+  EXPECT_THAT(m.notes, Not(Contains(HasSubstr("requested"))));
+}
+
+TEST(Assemble, ALimitThatChangedSinceTheServiceWasAttachedToMakesTheRunInconclusive) {
+  MeasurementBuilder b;
+  b.Quota(50ms).Attached().inputs().found->cpu[0].bandwidth = CpuBandwidth{200ms, 100ms};
+  EXPECT_THAT(b.Build().validity.faults,
+              ElementsAre(Fault(ValidityGate::kLimitChanged,
+                                "limit changed since the service was attached to: /svc had 200 ms "
+                                "per 100 ms (2.0 CPUs), then 50 ms per 100 ms (0.5 CPUs)")));
+}
+
+TEST(Assemble, CountersFromBeforeAnAttachmentDoNotMatter) {
+  MeasurementBuilder b;
+  b.Attached().inputs().found->cpu[0].counters->periods = 1'000'000;
+  EXPECT_TRUE(b.Build().validity.trusted());
+}
+
 TEST(Assemble, C089AProcessThatMovedMakesTheRunInconclusive) {
   MeasurementBuilder b;
   b.inputs().trouble = "process 17 moved to /b";

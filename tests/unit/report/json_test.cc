@@ -141,6 +141,19 @@ TEST(ToJson, HasNullWithAReasonAndNeverZeroWithoutAQuota) {
   ExpectReasons(doc, doc, "");
 }
 
+TEST(ToJson, WhatWasFoundIsNotSaidToHaveBeenAskedFor) {
+  const json doc = Parsed(MeasurementBuilder().Quota(100ms).Attached().Build());
+  ExpectReasons(doc, doc, "");
+  EXPECT_EQ(doc["launcher"], "attached");
+  EXPECT_EQ(doc["launcher_version"], "docker container web");
+  EXPECT_EQ(doc["command"], json::array());
+  EXPECT_EQ(doc["limits"]["requested"]["text"], "found: CPU 100 ms per 100 ms (1.0 CPUs)");
+  EXPECT_TRUE(doc["limits"]["requested"]["quota_us"].is_null());
+  EXPECT_EQ(doc["not_available"]["limits.requested.quota_us"],
+            "not requested: the service was attached to");
+  EXPECT_EQ(doc["limits"]["effective"]["quota_us"], 100'000);
+}
+
 TEST(ToJson, HasNullWithAReasonForAnInfinitePercentile) {
   MeasurementBuilder b;
   b.Responses({10ms, 20ms}).TimeOut(1, 1s);

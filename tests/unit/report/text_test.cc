@@ -47,6 +47,13 @@ TEST(Details, C013LabelsUseAgainstLimitAndHost) {
   EXPECT_THAT(text, HasSubstr("validity     trusted"));
 }
 
+TEST(Details, SaysThatLimitsWereFoundWhereTheServiceWasAttachedTo) {
+  const std::string text = Details(MeasurementBuilder().Quota(50ms).Attached().Build());
+  EXPECT_THAT(text, HasSubstr("launcher     docker container web\n"));
+  EXPECT_THAT(text, HasSubstr("limits       found, not asked for: CPU 50 ms per 100 ms (0.5 CPUs); "
+                              "in force: 0.5 CPUs by the quota of /svc\n"));
+}
+
 TEST(Details, NamesTheCpusetAndTheNotes) {
   MeasurementBuilder b;
   b.NoQuota().Cpuset("1").inputs().warm_up_failed = 2;

@@ -136,5 +136,68 @@ TEST(CgroupPlace, AV1DirectoryThatCannotBeWrittenIsALack) {
                                  HasSubstr("docker or podman")));
 }
 
+// The root of a container's own cgroup namespace.
+PlaceAnswer FindInContainer(const TempTree& tree, const std::vector<pid_t>& line) {
+  CgroupLocation own = AllOnV2("/");
+  for (auto* controller : {&own.cpu, &own.cpuacct, &own.cpuset, &own.memory, &own.unified}) {
+    (*controller)->ancestors_hidden = true;
+  }
+  return FindCgroupPlace(own, {}, tree.root(), line);
+}
+
+TEST(CgroupPlace, C085InAContainerThisProcessAndItsParentsLeaveTheRoot) {
+  const TempTree tree;
+  Make(tree, {"/", "cpu memory cpuset", "", true});  // processes 1 and 2
+  const PlaceAnswer answer = FindInContainer(tree, {2, 1});
+  ASSERT_TRUE(answer.place.has_value()) << answer.lack;
+  EXPECT_THAT(answer.place->move_to_leaf, ElementsAre(1, 2));
+  EXPECT_THAT(answer.place->enable, ElementsAre("cpu", "memory", "cpuset"));
+}
+
+TEST(CgroupPlace, C085InAContainerNobodyElseIsMoved) {
+  const TempTree tree;
+  Make(tree, {"/", "cpu memory cpuset", "", true});
+  const PlaceAnswer answer = FindInContainer(tree, {2, 77});
+  EXPECT_FALSE(answer.place.has_value());
+  EXPECT_THAT(answer.lack, HasSubstr("holds processes itself"));
+}
+
+TEST(CgroupPlace, NobodyMovesWhereTheControllersAreEnabledAlready) {
+  const TempTree tree;
+  Make(tree, {"/", "cpu memory cpuset", "cpu memory cpuset", true});
+  const PlaceAnswer answer = FindInContainer(tree, {2, 1});
+  ASSERT_TRUE(answer.place.has_value()) << answer.lack;
+  EXPECT_THAT(answer.place->move_to_leaf, IsEmpty());
+}
+
+SystemdManager UsersManager(std::vector<std::string> controllers) {
+  return {.user = true,
+          .home = At(CgroupVersion::kV2, "/cg", "/user.slice/user-7.slice/user@7.service"),
+          .controllers = std::move(controllers)};
+}
+
+TEST(ScopePlace, OffersWhatTheUsersManagerWasGiven) {
+  const PlaceAnswer answer =
+      FindScopePlace(AllOnV2("/user.slice/s"), {.memory = true}, UsersManager({"memory", "cpu"}));
+  ASSERT_TRUE(answer.place.has_value()) << answer.lack;
+  EXPECT_THAT(answer.place->enable, ElementsAre("cpu", "memory"));
+  EXPECT_FALSE(answer.place->parent.cpuset.has_value());
+  EXPECT_EQ(answer.place->ToString(), "a scope of the systemd manager of this user");
+}
+
+TEST(ScopePlace, C083AControllerThatIsNotDelegatedIsNamedWithTheLineThatFixesIt) {
+  const PlaceAnswer answer =
+      FindScopePlace(AllOnV2("/user.slice/s"), {}, UsersManager({"memory", "pids"}));
+  EXPECT_FALSE(answer.place.has_value());
+  EXPECT_EQ(answer.code, ErrorCode::kPermission);
+  EXPECT_THAT(answer.lack,
+              AllOf(HasSubstr("does not have the cpu controller"),
+                    HasSubstr("user@7.service/cgroup.controllers lists \"memory pids\""),
+                    HasSubstr("Delegate=cpu cpuset io memory pids"), HasSubstr("tee "),
+                    HasSubstr("docker or podman")));
+  EXPECT_THAT(FindScopePlace(AllOnV2("/s"), {.cpuset = true}, UsersManager({"cpu"})).lack,
+              HasSubstr("does not have the cpuset controller"));
+}
+
 }  // namespace
 }  // namespace throttletest::internal

@@ -32,6 +32,11 @@ ExitReport Signal(int signal, std::optional<std::int64_t> kills = 0) {
   return report;
 }
 
+ExitReport Left(ExitReport report) {
+  report.still_runs = true;
+  return report;
+}
+
 ExitReport Stopped(ExitReport report) {
   report.stopped_by_us = true;
   return report;
@@ -39,7 +44,8 @@ ExitReport Stopped(ExitReport report) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, ExitReportText,
-    ::testing::Values(Case{"Status", Status(3), "exited with status 3"},
+    ::testing::Values(Case{"Left", Left(ExitReport{}), "was left running"},
+                      Case{"Status", Status(3), "exited with status 3"},
                       Case{"StatusZero", Status(0, std::nullopt), "exited with status 0"},
                       Case{"C096SigkillWithoutOom", Signal(SIGKILL),
                            "killed by SIGKILL, no OOM recorded"},

@@ -40,16 +40,22 @@ TEST(HostController, HiddenAncestorsAreAWarning) {
   EXPECT_EQ(ControllerFinding("cpu", true, location).status, Status::kWarning);
 }
 
-TEST(HostPermission, DependsOnTheCpuControllersFolder) {
-  const TempTree tree;
-  tree.Mkdir("cg/own");
-  CgroupLocation location;
-  EXPECT_EQ(PermissionFinding(location).status, Status::kLack);
-  location.cpu = At(CgroupVersion::kV2, "/cg");
-  EXPECT_EQ(PermissionFinding(location, tree.root()).status, Status::kOk);
-  location.cpu->relative_path = "/none";
-  EXPECT_EQ(PermissionFinding(location, tree.root()).status, Status::kWarning);
-  EXPECT_THAT(PermissionFinding(location, tree.root()).advice, HasSubstr("systemd-run --user"));
+TEST(HostPermission, NamesThePlaceAndTheControllersItLacks) {
+  EXPECT_EQ(PermissionFinding({.lack = "no place"}).status, Status::kWarning);
+
+  CgroupPlace place;
+  place.parent.cpu = place.parent.memory = place.parent.cpuset = At(CgroupVersion::kV2, "/cg");
+  const auto full = PermissionFinding({.place = place});
+  EXPECT_EQ(full.status, Status::kOk);
+  EXPECT_THAT(full.detail, HasSubstr("/cg"));
+
+  place.parent.cpuset = std::nullopt;
+  place.systemd = SystemdManager{.user = true};
+  const auto partial = PermissionFinding({.place = place});
+  EXPECT_EQ(partial.status, Status::kWarning);
+  EXPECT_THAT(partial.detail, HasSubstr("a scope of the systemd manager of this user, without "
+                                        "cpuset"));
+  EXPECT_THAT(partial.advice, HasSubstr("Delegate=cpu cpuset"));
 }
 
 TEST(HostLauncher, ALackIsSplitIntoFindingAndWayOut) {

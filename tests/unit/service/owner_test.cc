@@ -63,9 +63,18 @@ TEST(ProcessStat, ReadsNamesWithBlanksAndParentheses) {
       "77 (a) b (c) S 1 77 77 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 3 0 123456 9 10 11\n");
   ASSERT_TRUE(stat.has_value());
   EXPECT_EQ(stat->state, 'S');
+  EXPECT_EQ(stat->parent, 1);
   EXPECT_EQ(stat->threads, 3);
   EXPECT_EQ(stat->start_ticks, 123456U);
+  EXPECT_FALSE(stat->kernel_thread);
   EXPECT_FALSE(stat->ended());
+}
+
+TEST(ProcessStat, TellsAKernelThreadByItsFlag) {
+  const auto stat = ParseProcessStat(
+      "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 1 0 0 20 0 1 0 3 0 0 18446744073709551615\n");
+  ASSERT_TRUE(stat.has_value());
+  EXPECT_TRUE(stat->kernel_thread);
 }
 
 TEST(ProcessStat, AZombieHasEndedUnlessThreadsLiveOn) {

@@ -42,6 +42,14 @@ TEST(LauncherName, RefusesAnUnknownNameQuotingIt) {
   }
 }
 
+TEST(LauncherName, AttachedIsNotOneToStartWith) {
+  EXPECT_STREQ(LauncherName(LauncherKind::kAttached), "attached");
+  EXPECT_THROW(ParseLauncher("attached"), Error);
+  EXPECT_THAT(
+      Refusal(Good(), LauncherKind::kAttached),
+      HasSubstr("invalid_argument: launcher \"attached\" starts nothing: use AttachService"));
+}
+
 TEST(CheckSpec, AcceptsAPlainService) { EXPECT_EQ(Refusal(Good()), "accepted"); }
 
 TEST(CheckSpec, RefusesAnEmptyCommand) {
