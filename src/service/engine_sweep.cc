@@ -30,23 +30,6 @@ std::vector<std::string> List(const Engine& engine, const std::vector<std::strin
   return DeadNames(result.out);
 }
 
-LeftoverSearch FindIn(LauncherKind kind) {
-  LeftoverSearch search;
-  if (!FindProgram(LauncherName(kind))) return search;
-  try {
-    const Engine engine = OpenEngine(kind);
-    for (auto& name : List(engine, {"ps", "--all"}, "{{.Names}}")) {
-      search.found.push_back({Leftover::Kind::kContainer, kind, std::move(name)});
-    }
-    for (auto& name : List(engine, {"images"}, "{{.Repository}}")) {
-      search.found.push_back({Leftover::Kind::kImage, kind, std::move(name)});
-    }
-  } catch (const std::exception& e) {
-    search.not_asked.emplace_back(e.what());
-  }
-  return search;
-}
-
 void Append(LeftoverSearch& to, LeftoverSearch more) {
   std::move(more.found.begin(), more.found.end(), std::back_inserter(to.found));
   std::move(more.not_asked.begin(), more.not_asked.end(), std::back_inserter(to.not_asked));
@@ -69,10 +52,28 @@ std::vector<std::string> DeadNames(const std::string& listing) {
   return names;
 }
 
+LeftoverSearch FindEngineLeftovers(LauncherKind engine) {
+  LeftoverSearch search;
+  if (!FindProgram(LauncherName(engine))) return search;
+  try {
+    const Engine opened = OpenEngine(engine);
+    for (auto& name : List(opened, {"ps", "--all"}, "{{.Names}}")) {
+      search.found.push_back({Leftover::Kind::kContainer, engine, std::move(name)});
+    }
+    for (auto& name : List(opened, {"images"}, "{{.Repository}}")) {
+      search.found.push_back({Leftover::Kind::kImage, engine, std::move(name)});
+    }
+  } catch (const std::exception& e) {
+    search.not_asked.emplace_back(e.what());
+  }
+  return search;
+}
+
 LeftoverSearch FindEngineLeftovers() {
   // Side by side: an engine takes a good part of a second to answer.
-  auto podman = std::async(std::launch::async, [] { return FindIn(LauncherKind::kPodman); });
-  LeftoverSearch search = FindIn(LauncherKind::kDocker);
+  auto podman =
+      std::async(std::launch::async, [] { return FindEngineLeftovers(LauncherKind::kPodman); });
+  LeftoverSearch search = FindEngineLeftovers(LauncherKind::kDocker);
   Append(search, podman.get());
   return search;
 }
@@ -93,9 +94,9 @@ std::string RemoveEngineLeftover(const Leftover& leftover) {
   }
 }
 
-std::vector<std::string> SweepEngineLeftovers() {
+std::vector<std::string> SweepEngineLeftovers(LauncherKind engine) {
   std::vector<std::string> removed;
-  for (const Leftover& leftover : FindEngineLeftovers().found) {
+  for (const Leftover& leftover : FindEngineLeftovers(engine).found) {
     // What cannot be removed now is tried again at the next start.
     if (RemoveEngineLeftover(leftover).empty()) removed.push_back(leftover.ToString());
   }

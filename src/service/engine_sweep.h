@@ -11,12 +11,14 @@ namespace throttletest::internal {
 // Those of this user, in all engines whose command is installed. Errors: none, an engine that does
 // not answer is named in the result.
 LeftoverSearch FindEngineLeftovers();
+// Those in one engine.
+LeftoverSearch FindEngineLeftovers(LauncherKind engine);
 
 // See RemoveLeftover().
 std::string RemoveEngineLeftover(const Leftover& leftover);
 
-// Removes what is found, and returns what it removed. Errors: none.
-std::vector<std::string> SweepEngineLeftovers();
+// Removes what is found in one engine, and returns what it removed. Errors: none.
+std::vector<std::string> SweepEngineLeftovers(LauncherKind engine);
 
 // The names in the output of `ps` or `images` whose owner, which is part of the name, is dead.
 // Podman's "localhost/" is taken off.

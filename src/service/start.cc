@@ -52,14 +52,13 @@ std::unique_ptr<Instance> Launch(LauncherKind kind, const LaunchRequest& request
 // What dead owners left is removed once in each process and for each kind of launcher.
 void SweepOnce(LauncherKind kind) {
   static std::mutex mutex;
-  static std::set<bool> swept;
-  const bool engine = kind != LauncherKind::kCgroup;
+  static std::set<LauncherKind> swept;
   const std::lock_guard lock(mutex);
-  if (!swept.insert(engine).second) return;
-  if (engine) {
-    internal::SweepEngineLeftovers();
-  } else {
+  if (!swept.insert(kind).second) return;
+  if (kind == LauncherKind::kCgroup) {
     internal::SweepCgroupLeftovers();
+  } else {
+    internal::SweepEngineLeftovers(kind);
   }
 }
 

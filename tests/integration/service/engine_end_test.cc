@@ -168,7 +168,7 @@ TEST_P(EngineEnd, C101WhatADeadOwnerLeftIsSwept) {
                          internal::UserLabel(), "--name", name, name, TOY_SERVICE})
                   .ok());
   const std::string engine = LauncherName(GetParam());
-  EXPECT_THAT(internal::SweepEngineLeftovers(),
+  EXPECT_THAT(internal::SweepEngineLeftovers(GetParam()),
               ::testing::IsSupersetOf({engine + " container " + name, engine + " image " + name}));
 }
 
