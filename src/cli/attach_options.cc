@@ -79,7 +79,7 @@ void DeclareAttachOptions(CLI::App& app, AttachText& text) {
   option("--port", text.port, "Port on which it listens at 127.0.0.1");
   DeclareLoadOptions(app, text.load);
   DeclareVerdictOptions(app, text.verdict);
-  RefuseEmptyValues(app);
+  CheckValues(app);
 }
 
 AttachSettings Understand(const AttachText& text) {

@@ -9,10 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "base/process_setup.h"
 #include "cli/attach_command.h"
 #include "cli/clean_command.h"
 #include "cli/doctor_command.h"
 #include "cli/exit_status.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/run_command.h"
 #include "cli/run_options.h"
@@ -74,6 +76,7 @@ int Main(std::vector<std::string> words) {
   clean->add_flag("--json", clean_options.json, "As JSON");
   clean->footer("Exit status: 0 nothing is left, 4 something is.");
 
+  RefuseEmptyFlags(words);
   try {
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
     app.parse(words);
@@ -94,6 +97,7 @@ int Main(std::vector<std::string> words) {
 
 int main(int argc, char** argv) {
   namespace cli = throttletest::cli;
+  throttletest::internal::PrepareProcess();
   try {
     const int status = cli::Main({argv + 1, argv + argc});
     if (cli::FinishOutput()) return status;

@@ -6,6 +6,7 @@
 #include <CLI/App.hpp>
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "throttletest/base/error.h"
 
@@ -13,9 +14,12 @@ namespace throttletest::cli {
 
 [[noreturn]] void RefuseOption(const std::string& text);
 
-// Makes every option of `app` refuse an empty value: an unset variable of a CI script must not read
-// as "not given". Call it after the last option is declared.
-void RefuseEmptyValues(CLI::App& app);
+// Makes every option of `app` refuse an empty value - an unset variable of a CI script must not
+// read as "not given" - and numbers that are read as others than they look. Call it after the last
+// option is declared.
+void CheckValues(CLI::App& app);
+// The same for "--flag=", which the parser takes for the flag alone. Errors: kInvalidArgument.
+void RefuseEmptyFlags(const std::vector<std::string>& words);
 
 // Runs a parser and puts the option's name before its message.
 template <typename Parse>

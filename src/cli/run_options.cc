@@ -105,7 +105,7 @@ void DeclareRunOptions(CLI::App& app, RunText& text) {
   DeclareLoadOptions(app, text.load);
 
   DeclareVerdictOptions(app, text.verdict);
-  RefuseEmptyValues(app);
+  CheckValues(app);
 }
 
 RunSettings Understand(const RunText& text) {

@@ -29,6 +29,7 @@ void DeclareVerdictOptions(CLI::App& app, VerdictText& text) {
       ->group("Verdict");
   app.add_flag("--until-decided{0.05}", text.until_decided,
                "End as soon as every budget is decided; =RATE: how often it may err (0.05)")
+      ->multi_option_policy(CLI::MultiOptionPolicy::Throw)
       ->group("Verdict");
   app.add_option("--max-start-lag", text.max_start_lag, "Largest trusted P99 start lag (25ms)")
       ->group("Verdict");

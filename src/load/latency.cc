@@ -23,7 +23,9 @@ std::string ToString(Latency latency) {
 Percentile::Percentile(double percent) : milli_percent_(0) {
   // Compared as a double first: rounding a huge number or NaN to an integer is undefined.
   if (percent > 0 && percent <= 100) milli_percent_ = std::llround(percent * 1000);
-  if (milli_percent_ < 1) {
+  // 99.9999 must not become the maximum by rounding.
+  const bool whole = std::abs(percent * 1000 - static_cast<double>(milli_percent_)) < 1e-6;
+  if (milli_percent_ < 1 || !whole) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("percentile {} is out of range: it must be above 0 and at most 100, in "
                             "steps of 0.001",

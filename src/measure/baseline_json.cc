@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -72,7 +73,7 @@ Json ParseJson(const std::string& text, const std::string& path) {
     RefuseFile(path, fmt::format("it is not JSON at {}", LineAt(text, e.byte)));
   } catch (const Json::exception& e) {
     // A number too large for any figure, for example.
-    RefuseFile(path, e.what());
+    RefuseFile(path, fmt::format("a number in it is too large ({})", e.what()));
   }
   if (!keys.repeated().empty()) {
     RefuseFile(path, fmt::format("the key \"{}\" occurs twice in one object", keys.repeated()));
@@ -155,6 +156,9 @@ BaselineRun ReadRun(const Node& node) {
     if (!value.json().is_number() || !(value.json().get<double>() >= 0)) {
       value.Complain("is not a number of 0 or more, nor null");
     }
+    // One above 1 would let every later run pass.
+    const bool is_ratio = std::string_view(RunFigureName(figure)).ends_with("_ratio");
+    if (is_ratio && value.json().get<double>() > 1) value.Complain("is not from 0 to 1, nor null");
     run.figures.at(figure) = Outcome<double>::Value(value.json().get<double>());
   }
   return run;
@@ -264,6 +268,13 @@ BaselineFile ParseBaselines(const std::string& text, const std::string& path) {
 }
 
 BaselineFile ReadBaselines(const std::string& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::is_directory(status)) RefuseFile(path, "it is a directory");
+  // Some of those never end.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    RefuseFile(path, "it is not a regular file");
+  }
   std::ifstream in(path, std::ios::binary);
   if (!in) {
     const std::error_code error(errno, std::generic_category());

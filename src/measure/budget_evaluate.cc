@@ -50,6 +50,18 @@ bool CountsTheWholePlan(const internal::MetricInfo& info, Comparison comparison,
   return info.kind == internal::BoundKind::kCount && internal::Holds(comparison, 1, bound);
 }
 
+// The service was asked for something, and nothing came of it.
+bool NothingServed(const Measurement& m) {
+  return m.load.ok == 0 && m.load.failed + m.load.timed_out > 0;
+}
+
+// Whether a figure says how the service copes with its load. Errors speak for themselves, a late
+// start is the generator's, and an OOM kill is one whatever was served.
+bool IsAboutLoad(Metric metric) {
+  return metric != Metric::kErrorRatio && metric != Metric::kFailedRequests &&
+         metric != Metric::kStartLag && metric != Metric::kOomKills;
+}
+
 std::string Parenthesised(const std::string& detail) {
   return detail.empty() ? "" : fmt::format(" ({})", detail);
 }
@@ -93,6 +105,12 @@ BudgetResult Budget::Evaluate(const Measurement& m) const {
         "the run was ended after {} of {} observations, and the bound is for the whole plan: name "
         "this budget among those to decide, or bound a ratio",
         m.early->observations, m.early->planned_observations);
+  }
+  // A service that refuses everything uses no CPU time: a mistyped target must not pass for ever.
+  if (met && doubt.empty() && NothingServed(m) && IsAboutLoad(metric_)) {
+    doubt = fmt::format(
+        "no request succeeded, {} of {} failed: what the service used says nothing of this load",
+        m.load.failed + m.load.timed_out, m.load.planned);
   }
   if (!m.validity.trusted()) {
     doubt = fmt::format("the run cannot be trusted: {}", m.validity.ToString());

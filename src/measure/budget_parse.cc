@@ -83,7 +83,11 @@ std::optional<Percentile> ParsePercentile(std::string_view text) {
   if (!text.starts_with('p')) return std::nullopt;
   const auto percent = internal::ParseDecimal(text.substr(1));
   if (!percent || *percent <= 0 || *percent > 100) return std::nullopt;
-  return Percentile(*percent);
+  try {
+    return Percentile(*percent);
+  } catch (const Error&) {
+    return std::nullopt;  // finer than a percentile can be
+  }
 }
 
 MetricRef ParseMetric(std::string_view text, std::string_view name) {

@@ -28,12 +28,18 @@ fs::path DirectoryOf(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
-// The file a symbolic link stands for, so that the link survives the rename.
+// The file a symbolic link stands for, so that the link survives the rename. It need not exist.
 fs::path Target(const std::string& path) {
-  std::error_code ec;
-  if (!fs::is_symlink(path, ec)) return path;
-  fs::path target = fs::weakly_canonical(path, ec);
-  return ec ? fs::path(path) : target;
+  constexpr int kMostLinks = 40;  // as the kernel
+  fs::path target = path;
+  for (int links = 0;; ++links) {
+    std::error_code ec;
+    if (!fs::is_symlink(target, ec)) return target;
+    if (links == kMostLinks) Refuse(path, "it is a symbolic link that leads back to itself");
+    const fs::path next = fs::read_symlink(target, ec);
+    if (ec) return target;
+    target = next.is_absolute() ? next : DirectoryOf(target) / next;
+  }
 }
 
 // A device or pipe such as /dev/stdout is written to, never replaced by a file.
@@ -54,8 +60,11 @@ void WriteAll(int fd, const std::string& text, const std::string& path) {
 }
 
 void WriteSpecial(const fs::path& path, const std::string& text) {
-  const internal::UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  // Without waiting for a reader of a pipe, who may never come.
+  const internal::UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.valid() && errno == ENXIO) Refuse(path, "nobody reads this pipe");
   if (!fd.valid()) RefuseErrno(path, "open");
+  ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) & ~O_NONBLOCK);
   WriteAll(fd.get(), text, path);
 }
 

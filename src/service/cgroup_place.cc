@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -257,9 +258,23 @@ std::vector<pid_t> OwnLine() {
   return line;
 }
 
+// A /proc of another PID namespace would tell of other processes under the numbers of ours.
+bool ProcIsOurs() {
+  std::array<char, 32> self{};
+  const ssize_t size = ::readlink("/proc/self", self.data(), self.size());
+  return size > 0 && std::string_view(self.data(), static_cast<std::size_t>(size)) ==
+                         std::to_string(::getpid());
+}
+
 }  // namespace
 
 PlaceAnswer FindCgroupPlace(const CgroupNeeds& needs) {
+  if (!ProcIsOurs()) {
+    return Lack(ErrorCode::kUnsupported,
+                fmt::format("/proc is not mounted, or is that of another PID namespace; mount it "
+                            "anew (unshare --mount-proc), or {}",
+                            kOtherLaunchers));
+  }
   try {
     const CgroupLocation own = LocateCgroup(::getpid());
     SystemdAnswer systemd;

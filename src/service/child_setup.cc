@@ -100,7 +100,10 @@ std::string ChildSetup::Explain(const SetupFailure& failure) const {
       const std::string& file = plan_.join_files.at(static_cast<std::size_t>(failure.join_index));
       const char* hint = failure.error == ENOSPC  ? " (its cpuset has no CPUs or memory nodes)"
                          : failure.error == EBUSY ? " (it has controllers enabled for children)"
-                                                  : "";
+                         : failure.error == EINVAL
+                             ? " (a realtime process cannot join it: start the test under an "
+                               "ordinary scheduling policy)"
+                             : "";
       return fmt::format("cannot join {}: {}{}", file, error, hint);
     }
     case SetupFailure::kGroup:

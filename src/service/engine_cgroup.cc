@@ -45,6 +45,23 @@ std::string ClimbToQuotaFile(const ControllerLocation& start, const std::string&
   return at.relative_path;
 }
 
+bool HasQuota(const ControllerLocation& location, const std::string& fs_root) {
+  const auto text = ReadFile(fs_root + location.directory() + "/cpu.max");
+  return text && !text->starts_with("max");
+}
+
+// From the container's level down towards the process: the first that has a quota. crun puts it one
+// level down where systemd has no property for it. Absent: the container's level, none has one.
+std::string LevelWithQuota(const ControllerLocation& container, const std::string& process,
+                           const std::string& fs_root) {
+  ControllerLocation at = container;
+  while (!HasQuota(at, fs_root)) {
+    if (at.relative_path.size() >= process.size()) return container.relative_path;
+    at.relative_path = process.substr(0, process.find('/', at.relative_path.size() + 1));
+  }
+  return at.relative_path;
+}
+
 }  // namespace
 
 CgroupLocation ClimbToContainer(CgroupLocation location, const std::string& id,
@@ -53,6 +70,7 @@ CgroupLocation ClimbToContainer(CgroupLocation location, const std::string& id,
   const std::string from = location.cpu->relative_path;
   ControllerLocation cpu = *location.cpu;
   cpu.relative_path = UpToLevelOf(from, id);
+  cpu.relative_path = LevelWithQuota(cpu, from, fs_root);
   cpu.relative_path = ClimbToQuotaFile(cpu, fs_root);
   for (auto* part :
        {&location.cpu, &location.cpuacct, &location.cpuset, &location.memory, &location.unified}) {

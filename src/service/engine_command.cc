@@ -119,9 +119,11 @@ std::vector<std::string> UpdateCall(const ResolvedLimits& limits, const std::str
   return to;
 }
 
-std::vector<std::string> ImportCall(const std::string& image) {
+std::vector<std::string> ImportCall(LauncherKind engine, const std::string& image) {
+  // Told to read "-", podman first makes a copy, which it leaves behind when it is killed.
+  const char* source = engine == LauncherKind::kPodman ? "/dev/stdin" : "-";
   return {"import", "--change", "LABEL " + OwnLabel(), "--change", "LABEL " + UserLabel(),
-          "-",      image};
+          source,   image};
 }
 
 bool SaysGone(const CommandResult& answer) {

@@ -38,8 +38,8 @@ EngineCall RunCall(const Engine& engine, const LaunchRequest& request, const std
 // limit or cpuset cannot be lifted.
 std::vector<std::string> UpdateCall(const ResolvedLimits& limits, const std::string& name);
 
-// `import`: makes an image from the archive on stdin.
-std::vector<std::string> ImportCall(const std::string& image);
+// `import`: makes an image from the archive on stdin, which must be a file.
+std::vector<std::string> ImportCall(LauncherKind engine, const std::string& image);
 
 // An engine's answer says that what it was told to remove is already gone.
 bool SaysGone(const CommandResult& answer);

@@ -76,8 +76,8 @@ void EngineContainer::MakeImage(const LaunchRequest& request, const std::string&
   auto env = request.env;
   const UniqueFd archive = BuildProgramArchive(program, env);
   made_image_ = true;
-  const CommandResult result =
-      engine_.Call(ImportCall(name_), {.deadline = kSlowCall, .stdin_fd = archive.get()});
+  const CommandResult result = engine_.Call(ImportCall(engine_.kind, name_),
+                                            {.deadline = kSlowCall, .stdin_fd = archive.get()});
   if (!result.ok()) FailStart(result);
 }
 

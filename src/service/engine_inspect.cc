@@ -85,6 +85,13 @@ EngineInfo ParseDockerInfo(const std::string& text) {
   info.cgroup_driver = Text(json, {"CgroupDriver"});
   info.cgroup_version = CgroupVersionOf(Text(json, {"CgroupVersion"}));
   info.operating_system = Text(json, {"OperatingSystem"});
+  // Docker 20.10 exits with 0 although its daemon did not answer.
+  if (const auto errors = json.find("ServerErrors");
+      errors != json.end() && errors->is_array() && !errors->empty() && (*errors)[0].is_string()) {
+    info.refusal = (*errors)[0].get<std::string>();
+  } else if (info.version.empty()) {
+    info.refusal = "docker info names no version of its daemon";
+  }
   if (const auto options = json.find("SecurityOptions");
       options != json.end() && options->is_array()) {
     for (const Json& option : *options) {

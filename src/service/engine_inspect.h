@@ -21,6 +21,8 @@ struct EngineInfo {
   bool remote = false;  // podman only: a client of another machine
   // podman only, and only there meaningful: the controllers the user may use.
   std::vector<std::string> controllers;
+  // docker only: what kept its daemon from answering. Absent: empty, it did.
+  std::string refusal;
 };
 
 // Parse the output of `info --format {{json .}}`. Errors: kParse.

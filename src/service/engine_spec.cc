@@ -19,7 +19,8 @@
 namespace throttletest::internal {
 namespace {
 
-constexpr auto kAnswerWithin = std::chrono::seconds(10);
+// The first call of a rootless user sets up a good deal.
+constexpr auto kAnswerWithin = std::chrono::seconds(30);
 constexpr const char* kAllowRemote = "THROTTLETEST_ALLOW_REMOTE_ENGINE";
 
 std::string Environment(const char* name) {
@@ -74,22 +75,25 @@ void RequireCommand(LauncherKind kind) {
   }
 }
 
+[[noreturn]] void ThrowUnanswered(const std::string& name, const std::string& said) {
+  if (Lower(said).find("permission denied") != std::string::npos) {
+    throw Error(ErrorCode::kPermission,
+                fmt::format("this user may not use {}: {}; run as root, or add the user to the "
+                            "group that owns the engine's socket",
+                            name, said));
+  }
+  throw Error(ErrorCode::kNoContainerRuntime,
+              fmt::format("{} does not answer: {}; start its daemon, or use the cgroup launcher",
+                          name, said));
+}
+
 CommandResult AskInfo(LauncherKind kind, const std::vector<std::string>& global_options) {
   std::vector<std::string> argv = {LauncherName(kind)};
   argv.insert(argv.end(), global_options.begin(), global_options.end());
   argv.insert(argv.end(), {"info", "--format", "{{json .}}"});
   CommandResult answer = RunCommand(argv, {.deadline = kAnswerWithin});
-  if (answer.ok()) return answer;
-  const std::string said = answer.Describe();
-  if (Lower(answer.err).find("permission denied") != std::string::npos) {
-    throw Error(ErrorCode::kPermission,
-                fmt::format("this user may not use {}: {}; run as root, or add the user to the "
-                            "group that owns the engine's socket",
-                            argv[0], said));
-  }
-  throw Error(ErrorCode::kNoContainerRuntime,
-              fmt::format("{} does not answer: {}; start its daemon, or use the cgroup launcher",
-                          argv[0], said));
+  if (!answer.ok()) ThrowUnanswered(argv[0], answer.Describe());
+  return answer;
 }
 
 void RequireLocal(const std::string& name, const std::string& endpoint) {
@@ -118,6 +122,7 @@ Engine OpenDocker() {
   // engine.
   if (IsLocalEndpoint(endpoint)) engine.global_options = {"--host", endpoint};
   engine.info = ParseDockerInfo(AskInfo(engine.kind, engine.global_options).out);
+  if (!engine.info.refusal.empty()) ThrowUnanswered("docker", engine.info.refusal);
   engine.run_options = {"--log-driver", "json-file", "--log-opt",
                         "max-size=8m",  "--log-opt", "max-file=2"};
   return engine;

@@ -122,6 +122,39 @@ TEST_F(Command, SurvivesAFullStderrAndReportsAFullStdout) {
   EXPECT_EQ(
       test::RunBinary({"sh", "-c", std::string(THROTTLETEST) + " doctor --json >/dev/full"}).status,
       5);
+  // No pipe of the command's own takes the number of a closed stream.
+  const auto no_input = test::RunBinary({"sh", "-c", run + "<&- 2>&-"});
+  EXPECT_EQ(no_input.status, 0);
+  EXPECT_THAT(no_input.out, HasSubstr("requests"));
+  EXPECT_EQ(test::RunBinary({"sh", "-c", run + "<&- >&- 2>&-"}).status, 5);
+}
+
+TEST_F(Command, IsInconclusiveWhenNothingWasAnsweredWell) {
+  const auto run = test::RunBinary({THROTTLETEST,
+                                    "run",
+                                    "--launcher",
+                                    "cgroup",
+                                    "--batch",
+                                    "1",
+                                    "--every",
+                                    "100ms",
+                                    "--duration",
+                                    "300ms",
+                                    "--warmup",
+                                    "0s",
+                                    "--get",
+                                    "/nonexistent",
+                                    "--budget",
+                                    "cpu_usage<2",
+                                    "--max-others-cpu",
+                                    "1",
+                                    "--max-steal",
+                                    "1",
+                                    "--",
+                                    BURN_SERVER,
+                                    "--port={port}"});
+  EXPECT_EQ(run.status, 3) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("no request succeeded, 3 of 3 failed"));
 }
 
 // The pattern is checked before the service is started.
@@ -239,6 +272,23 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"BudgetTypo", {"--budget", "p9x<1ms"}, kBurn, 2, "p9x"},
         BadInput{"BudgetWithoutUnit", {"--budget", "p99<150"}, kBurn, 2, "unit"},
         BadInput{"BudgetAbove", {"--budget", "p99>150ms"}, kBurn, 2, "p99>150ms"},
+        BadInput{
+            "OctalBatch", {"--min-periods", "010"}, kBurn, 2, "\"010\" is not plain: write 10"},
+        BadInput{"PeriodsThatDoNotFit",
+                 {"--min-periods", "99999999999999999999"},
+                 kBurn,
+                 2,
+                 "99999999999999999999"},
+        BadInput{"EmptyErrorRate",
+                 {"--budget", "p99<1s", "--until-decided="},
+                 kBurn,
+                 2,
+                 "--until-decided: the value is empty"},
+        BadInput{"TwoErrorRates",
+                 {"--budget", "p99<1s", "--until-decided=0.1", "--until-decided=0.2"},
+                 kBurn,
+                 2,
+                 "--until-decided"},
         BadInput{"NothingToDecide", {"--until-decided"}, kBurn, 2, "needs a budget to decide"},
         BadInput{"ErrorRateTooLarge",
                  {"--budget", "p99<1s", "--until-decided=0.5"},

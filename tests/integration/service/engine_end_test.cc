@@ -162,7 +162,8 @@ TEST_P(EngineEnd, C101WhatADeadOwnerLeftIsSwept) {
   dead.start_ticks -= 1;
   const std::string name = "throttletest-" + dead.ToString() + "-1";
   const internal::UniqueFd archive = internal::BuildProgramArchive(TOY_SERVICE, {});
-  ASSERT_TRUE(Engine().Call(internal::ImportCall(name), {.stdin_fd = archive.get()}).ok());
+  ASSERT_TRUE(
+      Engine().Call(internal::ImportCall(GetParam(), name), {.stdin_fd = archive.get()}).ok());
   ASSERT_TRUE(Engine()
                   .Call({"create", "--label", internal::OwnLabel(), "--label",
                          internal::UserLabel(), "--name", name, name, TOY_SERVICE})

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -22,14 +24,26 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using std::chrono::steady_clock;
 using ::testing::IsEmpty;
 
 int CountOfKills(LauncherKind launcher) {
   const char* text = std::getenv("THROTTLETEST_KILLS");
   if (text != nullptr && *text != '\0') return std::atoi(text);
-  return launcher == LauncherKind::kCgroup ? 4 : 2;  // an engine takes seconds for each
+  return launcher == LauncherKind::kCgroup ? 6 : 1;  // an engine takes seconds for each
 }
+
+// What an owner_program says when a stage of its life begins, and about how long the stage takes.
+struct Stage {
+  const char* word;
+  milliseconds cgroup;
+  milliseconds engine;
+};
+constexpr std::array<Stage, 6> kStages = {{{"", milliseconds(20), milliseconds(20)},
+                                           {"starting", milliseconds(60), milliseconds(3000)},
+                                           {"warm-up", milliseconds(200), milliseconds(200)},
+                                           {"load", milliseconds(200), milliseconds(200)},
+                                           {"drain", milliseconds(100), milliseconds(100)},
+                                           {"stopping", milliseconds(150), milliseconds(1500)}}};
 
 std::uint64_t Seed() {
   const char* text = std::getenv("THROTTLETEST_SEED");
@@ -37,8 +51,8 @@ std::uint64_t Seed() {
   return std::random_device()();
 }
 
-// How far a killed process had come, by the last thing it said.
-std::string Stage(const OwnerProcess& owner) {
+// How far a process had come, by the last thing it said.
+std::string LastWord(const OwnerProcess& owner) {
   if (owner.lines().empty()) return "before the start";
   const std::string& last = owner.lines().back();
   return last.substr(0, last.find_first_of(" :"));
@@ -75,17 +89,24 @@ class Kills : public ::testing::TestWithParam<LauncherKind> {
     return networks;
   }
 
-  // A whole life without a kill. Its length.
-  microseconds Live() {
+  // A whole life without a kill.
+  void Live() const {
     const std::string mark = NewMark();
-    const auto began = steady_clock::now();
     OwnerProcess owner(Words("live", mark), Env());
     owner.ReadToEnd();
     EXPECT_EQ(owner.Collect(), 0);
-    EXPECT_EQ(Stage(owner), "stopped") << ::testing::PrintToString(owner.lines());
-    const auto took = std::chrono::duration_cast<microseconds>(steady_clock::now() - began);
+    EXPECT_EQ(LastWord(owner), "stopped") << ::testing::PrintToString(owner.lines());
     EXPECT_THAT(RemainsSoon(owner.pid(), mark), IsEmpty());
-    return took;
+  }
+  // Kills an owner somewhere in `stage`, or a little later.
+  static void KillIn(const Stage& stage, OwnerProcess& owner, std::mt19937_64& random) {
+    if (*stage.word != '\0') owner.Await(stage.word);
+    const milliseconds span = GetParam() == LauncherKind::kCgroup ? stage.cgroup : stage.engine;
+    std::this_thread::sleep_for(microseconds(
+        std::uniform_int_distribution<std::int64_t>(0, microseconds(span).count())(random)));
+    owner.Signal(SIGKILL);
+    owner.Collect();
+    owner.ReadToEnd();
   }
   std::map<std::string, std::string> Env() const { return {{"TMPDIR", files_.root()}}; }
 
@@ -104,20 +125,17 @@ TEST_P(Kills, C101AtAnyMomentLeaveNothing) {
   const auto networks = Networks();
   const auto files = TemporaryFiles();
 
-  const microseconds life = Live();
-  std::map<std::string, int> stages;
+  std::array<Stage, kStages.size()> stages = kStages;
+  std::shuffle(stages.begin(), stages.end(), random);
+  std::map<std::string, int> died_in;
   std::vector<std::pair<pid_t, std::string>> killed;
   std::vector<std::uint16_t> ports;
   int left_to_the_next_start = 0;
   for (int i = 0; i < CountOfKills(GetParam()); ++i) {
     const std::string mark = NewMark();
     OwnerProcess owner(Words("live", mark), Env());
-    std::this_thread::sleep_for(
-        microseconds(std::uniform_int_distribution<std::int64_t>(0, life.count())(random)));
-    owner.Signal(SIGKILL);
-    owner.Collect();
-    owner.ReadToEnd();
-    ++stages[Stage(owner)];
+    KillIn(stages[static_cast<std::size_t>(i) % stages.size()], owner, random);
+    ++died_in[LastWord(owner)];
     for (const std::string& line : owner.lines()) {
       if (line.starts_with("port ")) {
         ports.push_back(static_cast<std::uint16_t>(std::atoi(line.c_str() + 5)));
@@ -134,10 +152,10 @@ TEST_P(Kills, C101AtAnyMomentLeaveNothing) {
   for (const std::uint16_t port : ports) EXPECT_FALSE(ListenedOn(port)) << port;
   EXPECT_EQ(Networks(), networks);
   EXPECT_EQ(TemporaryFiles(), files);
-  EXPECT_TRUE(std::filesystem::is_empty(files_.root()));
+  EXPECT_THAT(NamesIn(files_.root()), IsEmpty());
   EXPECT_THAT(bystanders.Harm(), IsEmpty());
   fmt::print("seed {}, killed in {}; {} left something to the next start\n", seed,
-             ::testing::PrintToString(stages), left_to_the_next_start);
+             ::testing::PrintToString(died_in), left_to_the_next_start);
 }
 
 // C100 and C105: each service has 50 children, and all of them ignore SIGTERM.

@@ -36,17 +36,25 @@ inline bool ListenedOn(std::uint16_t port) {
   return ReadFile("/proc/net/tcp").find(line) != std::string::npos;
 }
 
+// The entries of a folder.
+inline std::vector<std::string> NamesIn(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code ec;
+  for (std::filesystem::directory_iterator it(folder, ec), end; !ec && it != end;
+       it.increment(ec)) {
+    names.push_back(it->path().filename().string());
+  }
+  return names;
+}
+
 // Files of ours in the folders for temporary ones. "throttletest." is the host-wide lock, which
 // stays on purpose, and the folders of ci/engines.
 inline std::vector<std::string> TemporaryFiles() {
   std::vector<std::string> found;
   for (const char* folder : {"/tmp", "/dev/shm", "/run/lock"}) {
-    std::error_code ec;
-    for (std::filesystem::directory_iterator it(folder, ec), end; !ec && it != end;
-         it.increment(ec)) {
-      const std::string name = it->path().filename().string();
+    for (const std::string& name : NamesIn(folder)) {
       if (name.starts_with("throttletest") && !name.starts_with("throttletest.")) {
-        found.push_back(it->path().string());
+        found.push_back(std::string(folder) + "/" + name);
       }
     }
   }

@@ -146,6 +146,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "baselines.burst[0].runs[0].p50_ms is not a number"},
         BadCase{"Negative", "\"p50_ms\": 30.000", "\"p50_ms\": -1",
                 "baselines.burst[0].runs[0].p50_ms is not a number of 0 or more"},
+        BadCase{"RatioAboveOne", "\"throttle_ratio\": 0.2500", "\"throttle_ratio\": 7",
+                "baselines.burst[0].runs[1].throttle_ratio is not from 0 to 1"},
         BadCase{"NoFigure", "\"p50_ms\": 30.000, ", "", "runs[0] has no \"p50_ms\""},
         BadCase{"List", "\"runs\": [", "\"runs\": {}, \"limits2\": [", "unknown key"},
         BadCase{"Object", "\"limits\": {\"cpus\": \"2\", \"period\": \"100 ms\"}", "\"limits\": []",

@@ -83,6 +83,26 @@ TEST(BudgetLatency, C136IsInconclusiveWhenEveryAnswerIsA503) {
   EXPECT_EQ(Budget::ErrorRatio(kBelow, 0.99).Evaluate(m).value, 1.0);
 }
 
+TEST(BudgetLatency, AServiceThatAnswersNothingKeepsNoCpuBudgetEither) {
+  const auto with_failures = [](std::size_t failures) {
+    MeasurementBuilder b;
+    b.Responses(std::vector<std::chrono::nanoseconds>(100, 1ms));
+    for (std::size_t i = 0; i < failures; ++i) b.Fail(i, 404, 1ms, "HTTP 404");
+    return b.Build();
+  };
+  const Measurement nothing = with_failures(100);
+  for (const char* budget : {"throttle_ratio<0.5", "cpu_usage<1", "memory_peak<1GiB"}) {
+    const BudgetResult r = ParseBudget(budget).Evaluate(nothing);
+    EXPECT_EQ(r.verdict, Verdict::kInconclusive) << budget;
+    EXPECT_THAT(r.explanation, HasSubstr("no request succeeded, 100 of 100 failed")) << budget;
+  }
+  // What is over its bound is so whatever was answered.
+  EXPECT_EQ(ParseBudget("cpu_usage<0.01").Evaluate(nothing).verdict, Verdict::kMissed);
+  EXPECT_EQ(ParseBudget("oom_kills<1").Evaluate(nothing).verdict, Verdict::kMet);
+
+  EXPECT_EQ(ParseBudget("throttle_ratio<0.5").Evaluate(with_failures(99)).verdict, Verdict::kMet);
+}
+
 TEST(BudgetLatency, C139TheSameRequestsTimeOutAndRankAsSlow) {
   MeasurementBuilder b;
   b.Responses(std::vector<std::chrono::nanoseconds>(20, 10ms));

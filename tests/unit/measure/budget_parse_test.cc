@@ -66,6 +66,9 @@ INSTANTIATE_TEST_SUITE_P(
     All, BudgetRefusal,
     testing::Values(
         BadBudget{"Typo", "p9x<1ms", "unknown metric \"p9x\"; did you mean \"p99\"? known: "},
+        BadBudget{"FinerThanAPercentile", "p99.9999<1ms",
+                  "unknown metric \"p99.9999\"; did you mean"},
+        BadBudget{"SmallerThanAPercentile", "p0.0001<1ms", "unknown metric \"p0.0001\""},
         BadBudget{"MissingDot", "p999<1ms", "did you mean \"p99\"?"},
         BadBudget{"LetterLeftOut", "throtle_ratio<0.1", "did you mean \"throttle_ratio\"?"},
         BadBudget{"UpperCase", "P99<1ms", "did you mean \"p99\"?"},

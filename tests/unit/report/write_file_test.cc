@@ -77,6 +77,34 @@ TEST_F(WriteFileTest, WritesThroughASymbolicLink) {
   EXPECT_EQ(Read(Path("real.json")), "new");
 }
 
+TEST_F(WriteFileTest, WritesThroughALinkWhoseFileIsNotThereYet) {
+  fs::create_symlink("real.json", Path("second.json"));
+  fs::create_symlink("second.json", Path("first.json"));
+  WriteFile(Path("first.json"), "new");
+  EXPECT_TRUE(fs::is_symlink(Path("first.json")));
+  EXPECT_TRUE(fs::is_symlink(Path("second.json")));
+  EXPECT_EQ(Read(Path("real.json")), "new");
+}
+
+TEST_F(WriteFileTest, RefusesALinkThatLeadsNowhere) {
+  fs::create_symlink(Path("no/such/folder.json"), Path("out.json"));
+  EXPECT_THAT(Refusal(Path("out.json")), HasSubstr("does not exist"));
+  fs::create_symlink("b.json", Path("a.json"));
+  fs::create_symlink("a.json", Path("b.json"));
+  EXPECT_THAT(Refusal(Path("a.json")), HasSubstr("leads back to itself"));
+}
+
+TEST_F(WriteFileTest, DoesNotWaitForAReaderOfAPipe) {
+  ASSERT_EQ(::mkfifo(Path("pipe").c_str(), 0600), 0);
+  CheckWritable(Path("pipe"));
+  try {
+    WriteFile(Path("pipe"), "x");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("nobody reads this pipe"));
+  }
+}
+
 TEST_F(WriteFileTest, WritesToADeviceInsteadOfReplacingIt) {
   WriteFile("/dev/null", "x");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));

@@ -53,6 +53,16 @@ TEST_F(EngineCgroup, C091ClimbsFromTheRuntimesSubgroup) {
   EXPECT_EQ(location.memory->relative_path, location.cpu->relative_path);
 }
 
+TEST_F(EngineCgroup, C091ALimitThatTheRuntimePutOneLevelDownIsFoundThere) {
+  const std::string scope = "/user.slice/libpod-" + kId + ".scope";
+  PutProcess(scope + "/container");
+  PutLevel(scope, "max 100000\n");
+  PutLevel(scope + "/container", "50000 100000\n");
+  EXPECT_EQ(Locate(kId).cpu->relative_path, scope + "/container");
+  PutLevel(scope + "/container", "max 100000\n");
+  EXPECT_EQ(Locate(kId).cpu->relative_path, scope) << "no limit anywhere";
+}
+
 TEST_F(EngineCgroup, C091ClimbsToTheNearestLevelWithAQuotaFile) {
   PutProcess("/x.scope/container");
   PutLevel("/x.scope", "50000 100000\n");

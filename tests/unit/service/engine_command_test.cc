@@ -160,8 +160,12 @@ TEST(EngineUpdate, AllThatEnginesCanSet) {
 }
 
 TEST(EngineImport, TheImageHasItsOwner) {
-  EXPECT_THAT(ImportCall("name-1"), ElementsAre("import", "--change", "LABEL " + OwnLabel(),
-                                                "--change", "LABEL " + UserLabel(), "-", "name-1"));
+  EXPECT_THAT(ImportCall(LauncherKind::kDocker, "name-1"),
+              ElementsAre("import", "--change", "LABEL " + OwnLabel(), "--change",
+                          "LABEL " + UserLabel(), "-", "name-1"));
+  EXPECT_THAT(ImportCall(LauncherKind::kPodman, "name-1"),
+              ElementsAre("import", "--change", "LABEL " + OwnLabel(), "--change",
+                          "LABEL " + UserLabel(), "/dev/stdin", "name-1"));
   EXPECT_THAT(OwnLabel(), HasSubstr("throttletest.owner="));
   EXPECT_EQ(UserLabel(), "throttletest.user=" + std::to_string(::geteuid()));
 }

@@ -138,6 +138,14 @@ TEST(EngineInfo, OfDocker) {
   EXPECT_EQ(info.cgroup_driver, "systemd");
   EXPECT_EQ(info.cgroup_version, 2);
   EXPECT_TRUE(info.rootless);
+  EXPECT_EQ(info.refusal, "");
+}
+
+TEST(EngineInfo, OfADockerThatRefusesUsItSaysSo) {
+  // It exits with 0 all the same.
+  const EngineInfo info = ParseDockerInfo(R"({"ServerErrors": ["permission denied while trying"],
+      "ServerVersion": "", "ClientInfo": {}})");
+  EXPECT_EQ(info.refusal, "permission denied while trying");
 }
 
 TEST(EngineInfo, OfPodman) {
@@ -156,6 +164,7 @@ TEST(EngineInfo, OfPodman) {
 
 TEST(EngineInfo, ThatSaysNothingIsNotAnError) {
   EXPECT_EQ(ParseDockerInfo("{}").cgroup_version, 0);
+  EXPECT_NE(ParseDockerInfo("{}").refusal, "");
   EXPECT_FALSE(ParsePodmanInfo("{}").rootless);
   EXPECT_THROW(ParseDockerInfo("Cannot connect"), Error);
 }
