@@ -11,6 +11,7 @@
 
 #include "base/process_setup.h"
 #include "cli/attach_command.h"
+#include "cli/clean_command.h"
 #include "cli/doctor_command.h"
 #include "cli/exit_status.h"
 #include "cli/option_values.h"
@@ -69,6 +70,11 @@ int Main(std::vector<std::string> words) {
   bool json = false;
   CLI::App* doctor = app.add_subcommand("doctor", "Say what this machine can and cannot do");
   doctor->add_flag("--json", json, "As JSON");
+  CleanOptions clean_options;
+  CLI::App* clean = app.add_subcommand("clean", "Remove what killed test processes have left");
+  clean->add_flag("--dry-run", clean_options.dry_run, "Only list it");
+  clean->add_flag("--json", clean_options.json, "As JSON");
+  clean->footer("Exit status: 0 nothing is left, 4 something is.");
 
   RefuseEmptyFlags(words);
   try {
@@ -82,6 +88,7 @@ int Main(std::vector<std::string> words) {
     attach_text.command = text.command;
     return Attach(attach_text);
   }
+  if (clean->parsed()) return Clean(clean_options);
   return Run(text);
 }
 

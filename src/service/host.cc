@@ -10,9 +10,10 @@
 
 #include "service/cgroup_place.h"
 #include "service/engine_spec.h"
-#include "service/engine_sweep.h"
 #include "service/host_checks.h"
 #include "service/instance.h"
+#include "throttletest/service/cleanup.h"
+#include "throttletest/service/host_lock.h"
 
 namespace throttletest {
 namespace {
@@ -111,11 +112,10 @@ HostReport InspectHost() {
       finding.status = Status::kWarning;
     }
   }
+  Look(report, "host lock", [] { return HostLockFinding(HostLockFromEnvironment().path); });
   Look(report, "leftovers", [] {
-    std::vector<std::string> names = FindCgroupLeftovers();
-    for (const EngineLeftover& leftover : FindEngineLeftovers()) {
-      names.push_back(leftover.ToString());
-    }
+    std::vector<std::string> names;
+    for (const Leftover& leftover : FindLeftovers().found) names.push_back(leftover.ToString());
     return LeftoversFinding(names);
   });
   return report;

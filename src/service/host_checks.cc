@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/number.h"
+#include "service/file_lock.h"
 #include "throttletest/base/duration.h"
 
 namespace throttletest::internal {
@@ -171,12 +172,36 @@ HostFinding SliceFinding(const std::string& proc_root) {
   return finding;
 }
 
+HostFinding HostLockFinding(const std::string& path) {
+  HostFinding finding{.topic = "host lock", .status = Status::kOk, .detail = path, .advice = ""};
+  if (path.empty()) {
+    finding.status = Status::kWarning;
+    finding.detail = "switched off";
+    finding.advice =
+        "measurements of several processes measure each other: unset THROTTLETEST_LOCK";
+    return finding;
+  }
+  try {
+    const auto holder = FileLock(path).Holder();
+    finding.detail += holder ? fmt::format(", held by process {}", *holder) : ", free";
+  } catch (const Error& e) {
+    finding.status = Status::kWarning;
+    finding.detail = e.what();
+    finding.advice =
+        "measurements of several processes measure each other: set THROTTLETEST_LOCK to a file "
+        "that can be made";
+  }
+  return finding;
+}
+
 HostFinding LeftoversFinding(const std::vector<std::string>& leftovers) {
   HostFinding finding{.topic = "leftovers", .status = Status::kOk, .detail = "none", .advice = ""};
   if (leftovers.empty()) return finding;
   finding.status = Status::kWarning;
   finding.detail = fmt::format("{}", fmt::join(leftovers, ", "));
-  finding.advice = "of test processes that were killed; the next start of a service removes them";
+  finding.advice =
+      "of test processes that were killed: `throttletest clean` removes them, and so does the next "
+      "start of a service";
   return finding;
 }
 

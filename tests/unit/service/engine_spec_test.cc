@@ -165,9 +165,11 @@ TEST(EngineSweep, OnlyNamesOfDeadOwnersAreLeftovers) {
   EXPECT_THAT(DeadNames(""), IsEmpty());
 }
 
-TEST(EngineSweep, ALeftoverIsNamedWithItsEngine) {
-  EXPECT_EQ((EngineLeftover{kDocker, false, "x"}).ToString(), "docker container x");
-  EXPECT_EQ((EngineLeftover{kPodman, true, "x"}).ToString(), "podman image x");
+TEST(Leftover, IsNamedWithItsEngine) {
+  EXPECT_EQ((Leftover{Leftover::Kind::kContainer, kDocker, "x"}).ToString(), "docker container x");
+  EXPECT_EQ((Leftover{Leftover::Kind::kImage, kPodman, "x"}).ToString(), "podman image x");
+  EXPECT_EQ((Leftover{Leftover::Kind::kCgroup, LauncherKind::kCgroup, "/a"}).ToString(),
+            "cgroup /a");
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include "service/file_lock.h"
 #include "service/host_checks.h"
 #include "support/temp_tree.h"
 
@@ -113,11 +115,27 @@ TEST(HostSlice, IsReadInMicroseconds) {
   EXPECT_EQ(SliceFinding(tree.root()).detail, "5 ms");
 }
 
+TEST(HostLock, IsFreeOrHeldOrCannotBeUsed) {
+  const TempTree tree;
+  EXPECT_EQ(HostLockFinding(tree.Path("lock")).detail, tree.Path("lock") + ", free");
+  FileLock lock(tree.Path("lock"));
+  ASSERT_TRUE(lock.Try());
+  EXPECT_EQ(HostLockFinding(tree.Path("lock")).detail,
+            tree.Path("lock") + ", held by process " + std::to_string(::getpid()));
+  EXPECT_EQ(HostLockFinding(tree.Path("lock")).status, Status::kOk);
+  for (const std::string& path : {std::string(), tree.Path("no/folder/lock")}) {
+    const auto finding = HostLockFinding(path);
+    EXPECT_EQ(finding.status, Status::kWarning);
+    EXPECT_THAT(finding.advice, HasSubstr("THROTTLETEST_LOCK"));
+  }
+}
+
 TEST(HostLeftovers, AreNamed) {
   EXPECT_EQ(LeftoversFinding({}).status, Status::kOk);
   const auto finding = LeftoversFinding({"docker container a", "/sys/fs/cgroup/b"});
   EXPECT_EQ(finding.status, Status::kWarning);
   EXPECT_EQ(finding.detail, "docker container a, /sys/fs/cgroup/b");
+  EXPECT_THAT(finding.advice, HasSubstr("throttletest clean"));
 }
 
 TEST(HostReport, OneUsableLauncherIsEnough) {
