@@ -74,7 +74,7 @@ struct Search {
       if (!matches(mount)) continue;
       other = &mount;
       if (!internal::IsAtOrBelow(entry.path, mount.root)) continue;
-      // Of equals the later mount wins, because it hides the earlier one.
+      // Of equals the later one: something may be mounted above the earlier.
       if (best == nullptr || !Better(*best, mount)) best = &mount;
     }
     if (other == nullptr) return std::nullopt;
@@ -115,6 +115,17 @@ struct Search {
   }
 };
 
+// Only the uppermost mount of a point can be reached: a sandbox may have bound a part of the tree
+// over the whole of it.
+void DropCovered(std::vector<CgroupMount>& mounts) {
+  for (auto mount = mounts.begin(); mount != mounts.end();) {
+    const bool covered = std::any_of(mount + 1, mounts.end(), [&](const CgroupMount& later) {
+      return later.mount_point == mount->mount_point;
+    });
+    mount = covered ? mounts.erase(mount) : mount + 1;
+  }
+}
+
 Search StartSearch(pid_t pid, const std::string& proc_root, const std::string& fs_root) {
   Search search;
   search.fs_root = fs_root;
@@ -133,6 +144,7 @@ Search StartSearch(pid_t pid, const std::string& proc_root, const std::string& f
                 fmt::format("{}: no cgroup file system is mounted: mount one at /sys/fs/cgroup",
                             mountinfo));
   }
+  DropCovered(search.mounts);
   return search;
 }
 

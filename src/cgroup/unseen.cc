@@ -6,13 +6,14 @@ namespace throttletest::internal {
 
 using std::chrono::nanoseconds;
 
-// cpu.stat.local of the leaf counts what its own or any ancestor's quota did to it. Where that was a
-// visible level, the same time is in that level's cpu.stat, to the nanosecond (measured on 6.18).
+// cpu.stat.local of the leaf counts what its own or any ancestor's quota did to it. Where that was
+// a visible level, the same time is in that level's cpu.stat, to the nanosecond (measured on 6.18).
 Outcome<nanoseconds> HeldByUnseen(const std::vector<CpuLevel>& before,
                                   const std::vector<CpuLevel>& after) {
   if (before.empty() || after.empty() || !before.front().held_time || !after.front().held_time) {
     return Outcome<nanoseconds>::NotAvailable(
-        "this kernel does not say whether a level that cannot be seen held it (cpu.stat.local needs "
+        "this kernel does not say whether a level that cannot be seen held it (cpu.stat.local "
+        "needs "
         "6.6)");
   }
   nanoseconds held = *after.front().held_time - *before.front().held_time;

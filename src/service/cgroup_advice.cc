@@ -15,7 +15,8 @@ namespace throttletest::internal {
 
 std::string DelegatedCgroupAdvice() {
   return "run as root, or in a delegated cgroup of your own (systemd-run --user --scope "
-         "-p Delegate=yes, user managers may need a drop-in Delegate=cpu cpuset io memory pids), or "
+         "-p Delegate=yes, user managers may need a drop-in Delegate=cpu cpuset io memory pids), "
+         "or "
          "in a container that is privileged";
 }
 
@@ -43,7 +44,8 @@ std::vector<std::string> ReadOnlyMounts(const CgroupLocation& own, const std::st
 
 std::string ReadOnlyAdvice(const std::vector<std::string>& mount_points, bool may_mount) {
   if (!may_mount || mount_points.empty()) {
-    return "start this container with --privileged (docker run --privileged, podman run --privileged)";
+    return "start this container with --privileged (docker run --privileged, podman run "
+           "--privileged)";
   }
   std::string line = "make it writable with: ";
   for (const std::string& point : mount_points) {

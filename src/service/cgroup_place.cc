@@ -77,8 +77,9 @@ Level LookAt(const ControllerLocation& location, const std::string& fs_root,
   const bool root = ::access((level.directory + "/cgroup.type").c_str(), F_OK) != 0;
   const auto procs =
       root ? std::vector<std::string>() : ReadWords(level.directory + "/cgroup.procs");
-  // A container's: nothing is above it, or its first process is in it. Elsewhere the cgroup above is
-  // the better place, because nobody has to move; here that would leave the container's own limits.
+  // A container's: nothing is above it, or its first process is in it. Elsewhere the cgroup above
+  // is the better place, because nobody has to move; here that would leave the container's own
+  // limits.
   const std::vector<pid_t> ours = OnlyOf(line, procs);
   level.container_root = (location.relative_path == "/" && location.ancestors_hidden) ||
                          std::find(ours.begin(), ours.end(), kFirstProcess) != ours.end();
@@ -153,9 +154,10 @@ void PlaceV2(const CgroupLocation& own, const CgroupNeeds& needs, const std::str
     return;
   }
   const bool permission = ::geteuid() != 0;
-  answer = Lack(permission ? ErrorCode::kPermission : ErrorCode::kUnsupported,
-                fmt::format("no cgroup v2 with the {} controller for children can be used: {}; {}, or {}",
-                            fmt::join(required, " and "), reasons, advice, kOtherLaunchers));
+  answer = Lack(
+      permission ? ErrorCode::kPermission : ErrorCode::kUnsupported,
+      fmt::format("no cgroup v2 with the {} controller for children can be used: {}; {}, or {}",
+                  fmt::join(required, " and "), reasons, advice, kOtherLaunchers));
 }
 
 // A v1 controller: below our own cgroup, or not at all.

@@ -182,9 +182,8 @@ class MeasurementBuilder {
     in_.host_after.own_levels = {level};
     if (!service) return *this;
     in_.before.cpu[0].held_time = nanoseconds(0);
-    in_.after->cpu[0].held_time =
-        *service + in_.after->cpu[0].counters->throttled_time -
-        in_.before.cpu[0].counters->throttled_time;
+    in_.after->cpu[0].held_time = *service + in_.after->cpu[0].counters->throttled_time -
+                                  in_.before.cpu[0].counters->throttled_time;
     return *this;
   }
   MeasurementBuilder& Threads(int threads) {

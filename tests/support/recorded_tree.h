@@ -1,5 +1,5 @@
-// RecordedTree: a cgroup tree of tests/data/cgroup as a private folder, from a folder of files or from
-// one text that tests/data/cgroup/record wrote.
+// RecordedTree: a cgroup tree of tests/data/cgroup as a private folder, from a folder of files or
+// from one text that tests/data/cgroup/record wrote.
 #pragma once
 
 #include <unistd.h>

@@ -73,12 +73,12 @@ struct CgroupDelta {
   Outcome<std::chrono::nanoseconds> cpu_pressure_some;
   Outcome<std::chrono::nanoseconds> memory_pressure_some;
 
-  EffectiveCpuLimit effective;  // at the second snapshot
+  EffectiveCpuLimit effective;                  // at the second snapshot
   std::optional<std::int64_t> cpu_weight = {};  // as Snapshot::cpu_weight, at the second one
-  std::string judged_path;      // level the bandwidth figures are of; empty without a quota
+  std::string judged_path;  // level the bandwidth figures are of; empty without a quota
   bool judged_is_ancestor = false;
   std::vector<LevelDelta> levels;  // all levels with a quota, leaf first
-  std::string unseen;  // the levels that cannot be seen, as UnseenLevels(); empty: none
+  std::string unseen;              // the levels that cannot be seen, as UnseenLevels(); empty: none
   // Empty: the two snapshots may be compared. Else every figure above is inconclusive with these
   // reasons.
   std::vector<CgroupFault> faults;

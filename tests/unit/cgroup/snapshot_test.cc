@@ -143,9 +143,9 @@ TEST(SnapshotRead, C049ReadsWhatSystemdMakesOfAPercentage) {
   const FakeV2 fake;
   fake.AddLevel("/web.service");
   // A quota has to be 1 ms or more: for half a percent systemd makes the period longer.
-  for (const Quota& quota : {Quota{"200%", "200000 100000\n", 2.0}, Quota{"50%", "50000 100000\n", 0.5},
-                             Quota{"150.5%", "150500 100000\n", 1.505},
-                             Quota{"0.5%", "1000 200000\n", 0.005}}) {
+  for (const Quota& quota :
+       {Quota{"200%", "200000 100000\n", 2.0}, Quota{"50%", "50000 100000\n", 0.5},
+        Quota{"150.5%", "150500 100000\n", 1.505}, Quota{"0.5%", "1000 200000\n", 0.005}}) {
     fake.Set("/web.service", "cpu.max", quota.cpu_max);
     const Snapshot snapshot = Cgroup::Open(FakeV2::At("/web.service"), fake.tree.root()).Read();
     EXPECT_DOUBLE_EQ(snapshot.EffectiveCpu().cpus, quota.cpus) << quota.percentage;
