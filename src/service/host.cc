@@ -67,6 +67,8 @@ void LookAtCgroups(HostReport& report) {
     }
     return finding;
   });
+  const bool hidden = own.cpu && own.cpu->ancestors_hidden;
+  report.findings.push_back(ContainerFinding(Surroundings::Look(hidden)));
   report.findings.push_back(ControllerFinding("cpu", true, own.cpu));
   report.findings.push_back(ControllerFinding("cpuacct", false, own.cpuacct));
   report.findings.push_back(ControllerFinding("cpuset", false, own.cpuset));
@@ -106,7 +108,6 @@ HostFinding KernelFinding() {
 HostReport InspectHost() {
   HostReport report;
   report.findings.push_back(KernelFinding());
-  report.findings.push_back(ContainerFinding(Surroundings::Look()));
   LookAtCgroups(report);
   report.findings.push_back(PressureFinding());
   report.findings.push_back(SliceFinding());

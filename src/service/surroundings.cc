@@ -27,18 +27,18 @@ bool IsAnother(const std::string& link, std::string_view first) {
 
 }  // namespace
 
-Surroundings Surroundings::Look(const std::string& fs_root) {
+Surroundings Surroundings::Look(bool levels_hidden, const std::string& fs_root) {
   Surroundings around;
   around.own_cgroup_namespace = IsAnother(fs_root + "/proc/self/ns/cgroup", kFirstCgroupNamespace);
   around.own_pid_namespace = IsAnother(fs_root + "/proc/self/ns/pid", kFirstPidNamespace);
+  if (!around.own_cgroup_namespace && !around.own_pid_namespace && !levels_hidden) return around;
+  around.container = "unknown";
   if (IsThere(fs_root + "/var/run/secrets/kubernetes.io")) {
     around.container = "kubernetes";
   } else if (IsThere(fs_root + "/run/.containerenv")) {
     around.container = "podman";
   } else if (IsThere(fs_root + "/.dockerenv")) {
     around.container = "docker";
-  } else if (around.own_pid_namespace) {
-    around.container = "unknown";
   }
   return around;
 }

@@ -10,14 +10,16 @@
 namespace throttletest::internal {
 
 struct Surroundings {
-  // "docker", "podman", "kubernetes", "unknown" for another kind. Absent: no sign of a container.
+  // "docker", "podman", "kubernetes", "unknown" for another kind. Absent: all namespaces are the
+  // machine's and all of the cgroup tree is visible.
   std::optional<std::string> container = {};
   bool own_cgroup_namespace = false;
   bool own_pid_namespace = false;
 
-  // Never wrong about the namespaces; a container may hide that it is one. `fs_root` is put before
-  // every path that is opened. Errors: none.
-  static Surroundings Look(const std::string& fs_root = "");
+  // `levels_hidden`: a part of the cgroup tree cannot be seen. The files that engines leave say
+  // which kind it is and no more: root file systems of machines are made from images, too.
+  // `fs_root` is put before every path that is opened. Errors: none.
+  static Surroundings Look(bool levels_hidden, const std::string& fs_root = "");
 };
 
 HostFinding ContainerFinding(const Surroundings& surroundings);

@@ -52,7 +52,10 @@ TEST(HostUnseen, LevelsThatCannotBeSeenAreAWarningThatSaysWhatItMeans) {
 
 TEST(HostContainer, IsToldWithItsNamespaces) {
   const TempTree tree;
-  EXPECT_EQ(ContainerFinding(Surroundings::Look(tree.root())).detail, "no");
+  const auto detail = [&](bool levels_hidden = false) {
+    return ContainerFinding(Surroundings::Look(levels_hidden, tree.root())).detail;
+  };
+  EXPECT_EQ(detail(), "no");
   const auto link = [&](const std::string& name, const std::string& target) {
     tree.Mkdir("proc/self/ns");
     tree.Remove("proc/self/ns/" + name);
@@ -60,14 +63,19 @@ TEST(HostContainer, IsToldWithItsNamespaces) {
   };
   link("cgroup", "cgroup:[4026531835]");
   link("pid", "pid:[4026531836]");
-  EXPECT_EQ(ContainerFinding(Surroundings::Look(tree.root())).detail, "no") << "the machine itself";
+  EXPECT_EQ(detail(), "no") << "the machine itself";
   link("pid", "pid:[4026532180]");
-  EXPECT_EQ(ContainerFinding(Surroundings::Look(tree.root())).detail,
-            "yes (unknown), with the host's cgroup namespace and its own PID namespace");
+  EXPECT_EQ(detail(), "yes (unknown), with the host's cgroup namespace and its own PID namespace");
+  link("pid", "pid:[4026531836]");
+  tree.Write(".dockerenv", "");
+  EXPECT_EQ(detail(), "no") << "a machine made from an image";
+  EXPECT_EQ(detail(true),
+            "yes (docker), with the host's cgroup namespace and the host's PID "
+            "namespace");
+  link("pid", "pid:[4026532180]");
   link("cgroup", "cgroup:[4026532181]");
   tree.Write("run/.containerenv", "");
-  EXPECT_EQ(ContainerFinding(Surroundings::Look(tree.root())).detail,
-            "yes (podman), with its own cgroup namespace and its own PID namespace");
+  EXPECT_EQ(detail(), "yes (podman), with its own cgroup namespace and its own PID namespace");
 }
 
 TEST(HostPermission, NamesThePlaceAndTheControllersItLacks) {
