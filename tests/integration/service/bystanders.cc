@@ -50,7 +50,7 @@ void Bystanders::MakeContainer() {
                                    "--label",   internal::UserLabel(),
                                    "--network", "host"};
   call.insert(call.end(), engine.run_options.begin(), engine.run_options.end());
-  call.insert(call.end(), {image, TOY_SERVICE, "--sleep=600000"});
+  call.insert(call.end(), {image, TOY_SERVICE, "--sleep=36000000"});
   const internal::CommandResult result = engine.Call(call);
   container_ = result.ok() ? ContainerState() : "could not be made: " + result.Describe();
 }
