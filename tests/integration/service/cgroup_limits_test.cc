@@ -16,6 +16,7 @@ namespace {
 
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -78,12 +79,14 @@ TEST_F(CgroupLimits, C081TheProcessIsInsideThePlannedCgroup) {
 
 TEST_F(CgroupLimits, C081AServiceThatLeftThePlannedCgroupIsNotStarted) {
   const std::string home = LocateCgroup(::getpid()).cpu->directory() + "/cgroup.procs";
+  if (::access(home.c_str(), W_OK) != 0) GTEST_SKIP() << "nothing can leave for " << home;
   ServiceSpec spec = Toy({});
   // By the shell's own builtins: what a program in the service could do as well.
   spec.command = {"sh", "-c", "echo $$ > " + home + "; echo gone; exec sleep 60"};
   spec.ready = Wrote("gone");
-  EXPECT_THAT(StartError(spec), HasSubstr("the service is not inside the limited cgroup: cpu "
-                                          "cgroup "));
+  EXPECT_THAT(StartError(spec),
+              AllOf(HasSubstr("the service is not inside the limited cgroup: process "),
+                    HasSubstr(" instead of /")));
 }
 
 TEST_F(CgroupLimits, C088LimitsAreWrittenIntoAChildOfTheUnit) {
