@@ -50,13 +50,6 @@ HostFinding ControllerFinding(const std::string& controller, bool required,
     finding.detail = fmt::format("{} at {}, this process in {}",
                                  location->version == CgroupVersion::kV2 ? "v2" : "v1",
                                  location->mount_point, location->relative_path);
-    if (location->ancestors_hidden) {
-      finding.status = Status::kWarning;
-      finding.detail += "; the levels above are hidden";
-      finding.advice =
-          "limits above the visible root cannot be seen: run with the host's cgroup "
-          "namespace to see them";
-    }
     return finding;
   }
   finding.status = required ? Status::kLack : Status::kWarning;

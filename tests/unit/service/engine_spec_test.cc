@@ -123,6 +123,17 @@ TEST(Podman, ItsCgroupManagerIsCgroupfsWithoutSystemd) {
   EXPECT_EQ(engine.version(), "podman 1.2.3 (cgroupfs)");
 }
 
+TEST(Podman, IsDescribedWithItsDriverAndRuntime) {
+  EngineInfo info = Info(2);
+  info.rootless = true;
+  EXPECT_EQ(AdaptPodman(info, PlainHost()).Describe(),
+            "podman 1.2.3, cgroup driver cgroupfs, runtime crun, rootless");
+  EngineHost hybrid = PlainHost();
+  hybrid.hybrid_cgroups = true;
+  hybrid.runc = "/usr/sbin/runc";
+  EXPECT_THAT(AdaptPodman(Info(1), hybrid).Describe(), HasSubstr("runtime runc"));
+}
+
 TEST(Podman, CrunIsReplacedOnHybridHosts) {
   EngineHost host = PlainHost();
   host.hybrid_cgroups = true;
