@@ -122,7 +122,9 @@ void ResolveMemory(const Limits& limits, ResolvedLimits& resolved) {
     std::string message =
         fmt::format("memory {} bytes is below {} (6 MiB), the container engines' floor", bytes,
                     kMinMemory.bytes());
-    if (bytes >= kMinMemory.bytes() >> 20) message += fmt::format("; did you mean {} MiB?", bytes);
+    if (bytes >= kMinMemory.bytes() >> 20 && bytes < 1 << 20) {
+      message += fmt::format("; did you mean {} MiB?", bytes);
+    }
     Refuse(message);
   }
   resolved.memory = limits.memory;

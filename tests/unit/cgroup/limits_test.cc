@@ -92,6 +92,11 @@ TEST(LimitOrigin, IsTextThatAnEditorCanFollow) {
   EXPECT_EQ(ToString(std::vector<LimitOrigin>{}), "");
 }
 
+TEST(ResolveLimits, AsksWhetherMiBWereMeantOnlyWhereTheyMayBe) {
+  EXPECT_THAT(Refused({.memory = ByteSize(64)}), testing::EndsWith("; did you mean 64 MiB?"));
+  EXPECT_THAT(Refused({.memory = 4_MiB}), testing::EndsWith("the container engines' floor"));
+}
+
 // An integer is no duration: a bare 10 has no unit to be wrong about.
 TEST(ResolveLimits, C030DoesNotTakeBareIntegersForTimes) {
   static_assert(!std::is_convertible_v<int, decltype(Limits::period)>);
