@@ -197,7 +197,12 @@ class Auditor {
   std::map<std::pair<std::string, std::string>, Group> groups_;
 };
 
-void CheckBounds(const AuditBounds& bounds) {
+}  // namespace
+
+void Validate(const AuditHost& host, const AuditBounds& bounds) {
+  if (host.cpus && (*host.cpus < 1 || *host.cpus > 65536)) {
+    Refuse(fmt::format("{} is not a number of CPUs of a machine, 1..65536", *host.cpus));
+  }
   if (!std::isfinite(bounds.max_overcommit) || bounds.max_overcommit <= 0) {
     Refuse(fmt::format("max_overcommit {} is not a number above 0", bounds.max_overcommit));
   }
@@ -205,8 +210,6 @@ void CheckBounds(const AuditBounds& bounds) {
     Refuse(fmt::format("max_idle {} is not a number of CPUs, 0 or more", *bounds.max_idle));
   }
 }
-
-}  // namespace
 
 const char* AuditFindingName(AuditFinding::Kind kind) {
   switch (kind) {
@@ -228,19 +231,12 @@ const char* AuditFindingName(AuditFinding::Kind kind) {
 
 Audit AuditLimits(const DeployedServices& services, const AuditHost& host,
                   const AuditBounds& bounds) {
-  CheckBounds(bounds);
+  Validate(host, bounds);
   if (services.empty()) Refuse("there is no service to audit");
   Audit audit;
   audit.services = services;
   audit.bounds = bounds;
-  if (host.cpus) {
-    if (*host.cpus < 1 || *host.cpus > 65536) {
-      Refuse(fmt::format("{} is not a number of CPUs of a machine, 1..65536", *host.cpus));
-    }
-    audit.host = CpuSet::Parse(fmt::format("0-{}", *host.cpus - 1));
-  } else {
-    audit.host = OnlineCpus();
-  }
+  audit.host = host.cpus ? CpuSet::Parse(fmt::format("0-{}", *host.cpus - 1)) : OnlineCpus();
   audit.host_cpus = audit.host.count();
   Auditor(audit).Run();
   return audit;

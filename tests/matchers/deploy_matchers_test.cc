@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/failures_of.h"
+#include "throttletest/base/error.h"
 
 namespace throttletest {
 namespace {
@@ -41,6 +42,11 @@ TEST(LimitsFitHost, TakesBounds) {
   EXPECT_THAT(services, LimitsFitHost({.cpus = 4}, {.max_overcommit = 1.5}));
   EXPECT_THAT(services, Not(LimitsFitHost({.cpus = 4}, {.max_overcommit = 1.4})));
   EXPECT_THAT(services, Not(LimitsFitHost({.cpus = 8}, {.max_idle = 1})));
+}
+
+TEST(LimitsFitHost, RefusesBoundsWhenItIsMade) {
+  EXPECT_THROW(LimitsFitHost({.cpus = 0}), Error);
+  EXPECT_THROW(LimitsFitHost({}, {.max_overcommit = 0}), Error);
 }
 
 TEST(LimitsFitHost, DescribesItself) {

@@ -31,6 +31,9 @@ struct AuditHost {
   std::optional<int> cpus = {};
 };
 
+// Errors: kInvalidArgument: a bound or a number of CPUs is out of range.
+void Validate(const AuditHost& host, const AuditBounds& bounds);
+
 struct AuditFinding {
   enum class Kind {
     kIdle,        // the limits leave CPUs to nobody

@@ -20,7 +20,7 @@ using DeployedServicesMatcher = testing::Matcher<const DeployedServices&>;
 // `bounds.max_idle` CPUs are left to nobody. See AuditLimits().
 //
 // A service without a limit makes it inconclusive: it does not match and fails the test by itself,
-// also under Not(...).
+// also under Not(...). Errors: kInvalidArgument for a machine or bounds out of range.
 DeployedServicesMatcher LimitsFitHost(const AuditHost& host = {}, const AuditBounds& bounds = {});
 
 // For GoogleTest's messages: "web 0.5 CPUs x 2, db no CPU limit".
