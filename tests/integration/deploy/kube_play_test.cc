@@ -30,8 +30,8 @@ class KubePlay : public testing::Test {
     // Two empty blocks end an archive.
     tree_.Write("empty.tar", std::string(1024, '\0'));
     pause_images_ = PauseImages();
-    const auto import = Podman({"import", "--quiet", tree_.Path("empty.tar"), image_});
-    if (import.status != 0) GTEST_SKIP() << "podman takes no image here: " << import.err;
+    const auto imported = Podman({"import", "--quiet", tree_.Path("empty.tar"), image_});
+    if (imported.status != 0) GTEST_SKIP() << "podman takes no image here: " << imported.err;
   }
   void TearDown() override {
     Podman({"pod", "rm", "--force", pod_});
