@@ -18,7 +18,10 @@ namespace {
 Node ReadMerged(const std::string& file) {
   const std::vector<Node> documents = ReadYaml(file);
   if (documents.empty()) Refuse(fmt::format("{}: nothing in it", file));
-  Node root{.kind = Node::Kind::kMap, .file = file, .line = documents.front().line};
+  Node root;
+  root.kind = Node::Kind::kMap;
+  root.file = file;
+  root.line = documents.front().line;
   for (const Node& document : documents) {
     MergeInto(root, RequireMap(document, "the file"));
   }
@@ -108,10 +111,12 @@ Node ComposeFile::Service(const std::string& name) {
 }
 
 Node ComposeFile::Resolve(const std::string& file, const std::string& name, const Chain& chain) {
-  const Node service = *ServicesOf(Load(file)).Find(name);
+  Node service = *ServicesOf(Load(file)).Find(name);
   const std::string key = "services." + name;
   if (service.kind == Node::Kind::kNull) {
-    return Node{.kind = Node::Kind::kMap, .file = file, .line = service.line};
+    service.kind = Node::Kind::kMap;
+    service.file = file;
+    return service;
   }
   RequireMap(service, key);
   const Node* extends = service.Find("extends");

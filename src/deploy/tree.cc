@@ -42,7 +42,9 @@ class Converter {
   explicit Converter(const std::string& file) : file_(file) {}
 
   Node Convert(const YAML::Node& yaml, int depth = 0) {
-    Node node{.file = file_, .line = yaml.Mark().line + 1};
+    Node node;
+    node.file = file_;
+    node.line = yaml.Mark().line + 1;
     if (depth > kDeepest) {
       RefuseAt(node, fmt::format("nested deeper than {} levels, or an alias that refers to itself",
                                  kDeepest));

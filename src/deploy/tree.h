@@ -14,10 +14,10 @@ struct Field;
 struct Node {
   enum class Kind { kNull, kScalar, kMap, kList };
   Kind kind = Kind::kNull;
-  std::string text = {};           // of a scalar
-  std::string tag = {};            // a tag of the application's own, such as "!reset"; else empty
-  std::vector<Field> fields = {};  // of a map, in the file's order
-  std::vector<Node> items = {};    // of a list
+  std::string text = {};      // of a scalar
+  std::string tag = {};       // a tag of the application's own, such as "!reset"; else empty
+  std::vector<Field> fields;  // of a map, in the file's order
+  std::vector<Node> items;    // of a list
   std::string file = {};
   int line = 0;  // 1-based
 
