@@ -1,7 +1,6 @@
 #include "throttletest/cgroup/location.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <string_view>
@@ -16,6 +15,7 @@ namespace throttletest {
 namespace {
 
 using internal::CgroupMount;
+using internal::Exists;
 using internal::JoinPath;
 using internal::ProcCgroupEntry;
 
@@ -33,8 +33,6 @@ bool Better(const CgroupMount& a, const CgroupMount& b) {
   if (usual(a) != usual(b)) return usual(a);
   return a.root.size() < b.root.size();
 }
-
-bool Exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 // Inside a cgroup namespace the mount's root is printed as "/" although it is not the hierarchy's.
 // The kernel gives the true root other files than every cgroup below it.

@@ -74,7 +74,7 @@ Level LookAt(const ControllerLocation& location, const std::string& fs_root,
   level.enabled = ReadWords(level.directory + "/cgroup.subtree_control");
   // The real root has no cgroup.type, and is the only one that may hold processes and have
   // controllers for children.
-  const bool root = ::access((level.directory + "/cgroup.type").c_str(), F_OK) != 0;
+  const bool root = !Exists(level.directory + "/cgroup.type");
   const auto procs =
       root ? std::vector<std::string>() : ReadWords(level.directory + "/cgroup.procs");
   // A container's: nothing is above it, or its first process is in it. Elsewhere the cgroup above

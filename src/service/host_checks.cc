@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/number.h"
+#include "cgroup/control_file.h"
 #include "service/file_lock.h"
 #include "throttletest/base/duration.h"
 
@@ -23,11 +24,6 @@ std::optional<std::string> FirstLine(const std::string& path) {
   // Where pressure information is off, the file exists and reading it fails.
   if (!std::getline(file, line)) return std::nullopt;
   return line;
-}
-
-bool Exists(const fs::path& path) {
-  std::error_code ec;
-  return fs::exists(path, ec);
 }
 
 // The directory or, on the v2 root, which has no such files, a cgroup right below it.

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "cgroup/control_file.h"
+
 namespace throttletest::internal {
 namespace {
 
@@ -15,8 +17,6 @@ using Status = HostFinding::Status;
 // Source: linux/proc_ns.h, the numbers of the namespaces a machine boots with.
 constexpr std::string_view kFirstCgroupNamespace = "cgroup:[4026531835]";
 constexpr std::string_view kFirstPidNamespace = "pid:[4026531836]";
-
-bool IsThere(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 // False where the kernel has no such namespaces, or /proc is not mounted.
 bool IsAnother(const std::string& link, std::string_view first) {
@@ -33,11 +33,11 @@ Surroundings Surroundings::Look(bool levels_hidden, const std::string& fs_root) 
   around.own_pid_namespace = IsAnother(fs_root + "/proc/self/ns/pid", kFirstPidNamespace);
   if (!around.own_cgroup_namespace && !around.own_pid_namespace && !levels_hidden) return around;
   around.container = "unknown";
-  if (IsThere(fs_root + "/var/run/secrets/kubernetes.io")) {
+  if (Exists(fs_root + "/var/run/secrets/kubernetes.io")) {
     around.container = "kubernetes";
-  } else if (IsThere(fs_root + "/run/.containerenv")) {
+  } else if (Exists(fs_root + "/run/.containerenv")) {
     around.container = "podman";
-  } else if (IsThere(fs_root + "/.dockerenv")) {
+  } else if (Exists(fs_root + "/.dockerenv")) {
     around.container = "docker";
   }
   return around;

@@ -218,7 +218,9 @@ TEST_F(Command, DoctorSaysWhatWorks) {
   std::vector<std::string> topics;
   for (const auto& finding : document["findings"]) {
     topics.push_back(finding["topic"]);
-    if (finding["status"] != "ok") EXPECT_NE(finding["advice"], "") << finding;
+    if (finding["status"] != "ok") {
+      EXPECT_NE(finding["advice"], "") << finding;
+    }
   }
   EXPECT_THAT(topics, testing::IsSupersetOf({"kernel", "container", "cgroups", "cgroup cpu",
                                              "cgroup permission", "unseen levels", "cores",

@@ -98,7 +98,9 @@ TEST_F(CgroupLimits, C088LimitsAreWrittenIntoAChildOfTheUnit) {
   EXPECT_NE(snapshot.cpu[0].path, own.cpu->relative_path);
   EXPECT_TRUE(snapshot.cpu[0].bandwidth->limited());
   const CpuLevel& unit = snapshot.cpu[1];
-  if (answer.place->systemd) EXPECT_THAT(unit.path, ::testing::EndsWith(".scope"));
+  if (answer.place->systemd) {
+    EXPECT_THAT(unit.path, ::testing::EndsWith(".scope"));
+  }
   EXPECT_FALSE(unit.bandwidth && unit.bandwidth->limited() &&
                unit.bandwidth == snapshot.cpu[0].bandwidth)
       << unit.path << " has the service's limit, too";

@@ -225,6 +225,15 @@ TEST(ToJson, HasOneLinePerRequestSampleAndBatch) {
   EXPECT_EQ(doc["timeline"]["rows"].back()[1], 5'000'000);
 }
 
+TEST(ToJson, HasTheLinesThatDeclareTheLimits) {
+  MeasurementBuilder b;
+  EXPECT_EQ(Parsed(b.Build())["limits"]["requested"]["declared"], json::array());
+  b.inputs().limits.origins = {{"compose.yaml", 4, "services.web.cpus", "0.5"}};
+  EXPECT_EQ(Parsed(b.Build())["limits"]["requested"]["declared"],
+            json::parse(R"([{"file": "compose.yaml", "line": 4, "key": "services.web.cpus",
+                             "value": "0.5"}])"));
+}
+
 TEST(ToJson, SaysUnlimitedForMemoryThatWasAskedToBe) {
   MeasurementBuilder b;
   b.inputs().requested.memory = b.inputs().before.memory.limit = b.inputs().after->memory.limit =
