@@ -35,7 +35,7 @@ DeployedServices Read(const std::string& file) {
   return ServicesFromCompose(file, {.use_environment = false});
 }
 
-test::RunResult Run(const std::vector<std::string>& command) {
+test::RunResult RunTool(const std::vector<std::string>& command) {
   // A value the files ask for in what is not about limits.
   return test::RunBinary(command, {.env = {{"TAG", "1"}}, .timeout = std::chrono::seconds(60)});
 }
@@ -43,7 +43,7 @@ test::RunResult Run(const std::vector<std::string>& command) {
 class DockerCompose : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (Run({"docker-compose", "version"}).status != 0) {
+    if (RunTool({"docker-compose", "version"}).status != 0) {
       GTEST_SKIP() << "docker-compose is not installed";
     }
   }
@@ -51,7 +51,7 @@ class DockerCompose : public testing::TestWithParam<std::string> {
 
 // `config` prints the file with everything resolved: read that, and it must say the same.
 TEST_P(DockerCompose, ResolvesTheSameLimits) {
-  const auto run = Run({"docker-compose", "-f", DataFile(GetParam()), "config"});
+  const auto run = RunTool({"docker-compose", "-f", DataFile(GetParam()), "config"});
   ASSERT_EQ(run.status, 0) << run.err;
   const TempTree tree;
   tree.Write("resolved.yaml", run.out);
@@ -85,13 +85,13 @@ class PodmanCompose : public testing::TestWithParam<std::string> {
  protected:
   // Networks and volumes are made even by a dry run.
   void TearDown() override {
-    Run({"podman", "network", "rm", "--force", project_ + "_default"});
-    Run({"podman", "volume", "rm", "--force", project_ + "_data"});
+    RunTool({"podman", "network", "rm", "--force", project_ + "_default"});
+    RunTool({"podman", "volume", "rm", "--force", project_ + "_data"});
   }
   const std::string project_ = "throttletest" + std::to_string(::getpid());
 
   void SetUp() override {
-    if (Run({"podman-compose", "--version"}).status != 0) {
+    if (RunTool({"podman-compose", "--version"}).status != 0) {
       GTEST_SKIP() << "podman-compose is not installed, or podman is not";
     }
   }
@@ -126,8 +126,8 @@ std::map<std::string, Created> CreatedBy(const std::string& output) {
 }
 
 TEST_P(PodmanCompose, CreatesContainersWithTheSameLimits) {
-  const auto run = Run({"podman-compose", "--dry-run", "-p", project_, "-f", DataFile(GetParam()),
-                        "up", "--no-start"});
+  const auto run = RunTool({"podman-compose", "--dry-run", "-p", project_, "-f",
+                            DataFile(GetParam()), "up", "--no-start"});
   // A dry run prints what it calls on one of the two streams, whichever version it is.
   const auto created = CreatedBy(run.out + run.err);
   ASSERT_FALSE(created.empty()) << run.out << run.err;
