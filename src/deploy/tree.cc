@@ -91,8 +91,8 @@ class Converter {
                  fmt::format("the key \"{}\" is there twice, first in line {}", key, before->line));
       }
       Node value = Convert(pair.second, depth + 1);
-      // Nothing has no place of its own.
-      if (value.kind == Node::Kind::kNull) value.line = line;
+      // Nothing has no place of its own, and that of a block is the line of its first key.
+      if (value.kind != Node::Kind::kScalar) value.line = line;
       node.fields.push_back({key, std::move(value)});
     }
     // What is written here wins, then what was merged first.

@@ -19,7 +19,7 @@ struct Node {
   std::vector<Field> fields;  // of a map, in the file's order
   std::vector<Node> items;    // of a list
   std::string file = {};
-  int line = 0;  // 1-based
+  int line = 0;  // 1-based; of a mapping or list that has a key, the line of that
 
   // The value of `key`. Null: this is no map, or has no such key.
   const Node* Find(std::string_view key) const;

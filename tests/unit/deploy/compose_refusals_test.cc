@@ -42,15 +42,15 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoServices", "web:\n  image: x\n",
          "compose.yaml: no Compose file: it has no \"services\""},
         {"ServicesAsList", "services:\n  - web\n",
-         "compose.yaml:2: services is a list, not a mapping"},
+         "compose.yaml:1: services is a list, not a mapping"},
         {"ServiceAsText", "services:\n  web: nginx\n",
          "compose.yaml:2: services.web is \"nginx\", not a mapping"},
         {"NoSuchService", "services:\n  api: {}\n  db: {}\n",
-         "compose.yaml:2: there is no service \"web\"; there are: api, db"},
+         "compose.yaml:1: there is no service \"web\"; there are: api, db"},
         {"NoServiceAtAll", "services: {}\n",
          "compose.yaml:1: there is no service \"web\"; there are: none"},
         {"MaybeIncluded", "include: [other.yaml]\nservices:\n  api: {}\n",
-         "compose.yaml:3: there is no service \"web\"; there are: api (files included in line 1 "
+         "compose.yaml:2: there is no service \"web\"; there are: api (files included in line 1 "
          "are "
          "not read: name the file that has it)"},
         {"Cpus", "services:\n  web:\n    cpus: fast\n",
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"OnlyOneOfTwoPlaces",
          "services:\n  web:\n    cpus: 2\n    deploy:\n      resources:\n        limits:\n"
          "          memory: 1g\n",
-         "compose.yaml:3: services.web.cpus is 2, but deploy.resources.limits in line 7 does not "
+         "compose.yaml:3: services.web.cpus is 2, but deploy.resources.limits in line 6 does not "
          "say "
          "so: Compose refuses that; write cpus there, too, or only there"},
         {"TwoValuesForMemory",
@@ -151,7 +151,7 @@ TEST(BrokenComposeFiles, IncludedFilesAreNotPassedOver) {
   EXPECT_EQ(
       Refusal([&] { ServicesFromCompose(tree.Path("compose.yaml")); }),
       tree.Path("compose.yaml") +
-          ":3: \"include\" is not understood: give the output of \"docker compose config\", or "
+          ":2: \"include\" is not understood: give the output of \"docker compose config\", or "
           "the included files as well");
   EXPECT_EQ(LimitsFromCompose(tree.Path("compose.yaml"), "web").cpus, 1.0);
 }

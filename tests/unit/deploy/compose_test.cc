@@ -118,7 +118,7 @@ TEST_F(Compose, ExtendsServicesOfThisAndOtherFiles) {
           "    deploy: {replicas: 1}\n");
   EXPECT_EQ(services.at(0).limits, (Limits{.cpus = 1.0, .memory = 64_MiB}));
   EXPECT_EQ(services.at(0).replicas, 3);
-  EXPECT_EQ(services.at(0).line, 3);
+  EXPECT_EQ(services.at(0).line, 2);
   EXPECT_EQ(services.at(1).limits, (Limits{.cpus = 1.0, .memory = 64_MiB}));
   EXPECT_EQ(services.at(1).replicas, 1);
   EXPECT_EQ(Where(services.at(0).limits),

@@ -34,6 +34,14 @@ TEST(Tree, KeepsTheLineOfEveryValue) {
   EXPECT_EQ(At(file, {"a"}).file, "f.yaml");
 }
 
+TEST(Tree, GivesABlockTheLineOfItsKey) {
+  const auto file = Parse("a:\n  # told\n  b:\n    c: 1\n  d:\n    - {e: 1}\n");
+  EXPECT_EQ(At(file, {"a"}).line, 1);
+  EXPECT_EQ(At(file, {"a", "b"}).line, 3);
+  EXPECT_EQ(At(file, {"a", "d"}).line, 5);
+  EXPECT_EQ(At(file, {"a", "d"}).items.at(0).line, 6);
+}
+
 TEST(Tree, GivesAnAliasTheLineOfItsAnchor) {
   const auto file = Parse("x: &x\n  cpus: 1\na: *x\n");
   EXPECT_EQ(At(file, {"a", "cpus"}).line, 2);
