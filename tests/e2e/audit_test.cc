@@ -29,7 +29,7 @@ TEST(AuditCommand, E3TellsIdleCoresWithStatusZero) {
   EXPECT_EQ(run.status, 0) << run.out << run.err;
   EXPECT_THAT(run.out, AllOf(HasSubstr("service   replicas  limit"),
                              HasSubstr("limits add up to 2.75 CPUs of 4: 1.25 CPUs idle"),
-                             HasSubstr("compose-three-services.yaml:4")));
+                             HasSubstr("compose-three-services.yaml:3")));
 }
 
 TEST(AuditCommand, E3TellsOvercommitWithStatusOne) {
