@@ -5,10 +5,11 @@
 #include <yaml-cpp/yaml.h>
 
 #include <cerrno>
-#include <fstream>
-#include <iterator>
+#include <optional>
 #include <system_error>
+#include <utility>
 
+#include "base/read_file.h"
 #include "base/refuse.h"
 #include "base/text.h"
 
@@ -18,7 +19,7 @@ namespace {
 // Real files stay far below; aliases of aliases do not.
 constexpr int kMostNodes = 200'000;
 constexpr int kDeepest = 100;
-constexpr std::size_t kMostBytes = 16 << 20;
+constexpr off_t kMostBytes = 16 << 20;
 
 // A template engine's file is no YAML before that engine has read it.
 std::string TemplateHint(const std::string& text, int line) {
@@ -167,24 +168,20 @@ std::vector<Node> ReadYaml(const std::string& file) { return ParseYaml(ReadTextF
 
 std::string ReadTextFile(const std::string& file) {
   struct stat status {};
-  std::ifstream stream;
-  errno = 0;
+  std::optional<std::string> text;
   if (::stat(file.c_str(), &status) == 0) {
-    // A folder opens and reads as nothing; a pipe may never end.
+    // A pipe may never end.
     if (!S_ISREG(status.st_mode)) Refuse(fmt::format("{}: not a file", file));
-    stream.open(file, std::ios::binary);
+    if (status.st_size > kMostBytes) {
+      Refuse(fmt::format("{}: {} bytes, more than the {} that are read", file, status.st_size,
+                         kMostBytes));
+    }
+    text = ReadWholeFile(file);
   }
-  if (!stream.is_open()) {
-    Refuse(fmt::format("{}: cannot be read: {}", file,
-                       std::generic_category().message(errno == 0 ? EIO : errno)));
+  if (!text) {
+    Refuse(fmt::format("{}: cannot be read: {}", file, std::generic_category().message(errno)));
   }
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.bad()) Refuse(fmt::format("{}: cannot be read", file));
-  if (text.size() > kMostBytes) {
-    Refuse(
-        fmt::format("{}: {} bytes, more than the {} that are read", file, text.size(), kMostBytes));
-  }
-  return text;
+  return *std::move(text);
 }
 
 std::string Describe(const Node& node) {

@@ -5,14 +5,13 @@
 
 #include <exception>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "base/read_file.h"
 #include "cgroup/proc_files.h"
 #include "cgroup/writer.h"
 #include "service/owner.h"
@@ -29,10 +28,9 @@ bool BelongsTo(uid_t user, const fs::path& path) {
 }
 
 std::vector<CgroupMount> Mounts() {
-  std::ifstream in("/proc/self/mountinfo");
-  const std::string text(std::istreambuf_iterator<char>(in), {});
+  const std::string file = "/proc/self/mountinfo";
   try {
-    return ParseMountInfo(text, "/proc/self/mountinfo");
+    return ParseMountInfo(ReadWholeFile(file).value_or(""), file);
   } catch (const Error&) {
     return {};
   }

@@ -3,22 +3,15 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 
+#include "base/read_file.h"
 #include "cgroup/location_parts.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest::internal {
 namespace {
-
-std::optional<std::string> ReadIfThere(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-}
 
 std::string Parent(const std::string& path) {
   const auto slash = path.rfind('/');
@@ -47,7 +40,7 @@ std::string ClimbToQuotaFile(const ControllerLocation& start, const std::string&
 }
 
 bool HasQuota(const ControllerLocation& location, const std::string& fs_root) {
-  const auto text = ReadIfThere(fs_root + location.directory() + "/cpu.max");
+  const auto text = ReadWholeFile(fs_root + location.directory() + "/cpu.max");
   return text && !text->starts_with("max");
 }
 
@@ -84,7 +77,7 @@ CgroupLocation ClimbToContainer(CgroupLocation location, const std::string& id,
 CgroupLocation LocateContainer(pid_t pid, const std::string& id, const std::string& proc_root,
                                const std::string& fs_root) {
   const std::string file = fmt::format("{}/{}/cgroup", proc_root, pid);
-  const auto text = ReadIfThere(file);
+  const auto text = ReadWholeFile(file);
   if (!text || id.empty() || text->find(id) == std::string::npos) {
     throw Error(
         ErrorCode::kUnsupported,

@@ -9,13 +9,13 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <utility>
 #include <vector>
 
 #include "base/number.h"
+#include "base/read_file.h"
 
 namespace throttletest::internal {
 namespace {
@@ -83,9 +83,7 @@ bool FileLock::Try() {
 std::optional<pid_t> FileLock::Holder() const {
   struct stat info {};
   if (::fstat(file_.get(), &info) != 0) return std::nullopt;
-  std::ifstream locks("/proc/locks");
-  const std::string text(std::istreambuf_iterator<char>(locks), {});
-  return ParseLockHolder(text, info.st_dev, info.st_ino);
+  return ParseLockHolder(ReadWholeFile("/proc/locks").value_or(""), info.st_dev, info.st_ino);
 }
 
 std::optional<pid_t> ParseLockHolder(std::string_view locks, dev_t device, std::uint64_t inode) {

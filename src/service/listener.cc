@@ -6,22 +6,17 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <sstream>
 
 #include "base/number.h"
+#include "base/read_file.h"
 #include "base/text.h"
 #include "service/port.h"
 
 namespace throttletest::internal {
 namespace {
-
-std::string ReadAll(const std::string& path) {
-  std::ifstream in(path);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
 
 // Adds the inodes of one table. A line is "sl local_address rem_address st ..."; an address is
 // "HEXADDRESS:HEXPORT", state 0A is LISTEN, the inode is field 10.
@@ -71,13 +66,15 @@ std::string NameHolder(const std::set<std::uint64_t>& sockets) {
     const std::string pid = entry->d_name;
     if (std::isdigit(static_cast<unsigned char>(pid[0])) == 0) continue;
     if (HoldsSocket(pid, sockets) != Holds::kYes) continue;
-    return fmt::format("process {} ({})", pid, Trim(ReadAll("/proc/" + pid + "/comm")));
+    return fmt::format("process {} ({})", pid,
+                       Trim(ReadWholeFile("/proc/" + pid + "/comm").value_or("")));
   }
   return "a process of another user or namespace";
 }
 
 std::set<std::uint64_t> ListeningNow(std::uint16_t port) {
-  return ListeningSockets(ReadAll("/proc/net/tcp"), ReadAll("/proc/net/tcp6"), port);
+  return ListeningSockets(ReadWholeFile("/proc/net/tcp").value_or(""),
+                          ReadWholeFile("/proc/net/tcp6").value_or(""), port);
 }
 
 // Do any of the service's processes hold one of the sockets?

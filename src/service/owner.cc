@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <string_view>
 #include <vector>
 
 #include "base/number.h"
+#include "base/read_file.h"
 #include "base/text.h"
 
 namespace throttletest::internal {
@@ -20,14 +20,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "throttletest-";
 
-std::optional<std::string> ReadAll(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
 std::string BootId() {
-  const auto text = ReadAll("/proc/sys/kernel/random/boot_id");
+  const auto text = ReadWholeFile("/proc/sys/kernel/random/boot_id");
   return text ? std::string(Trim(*text).substr(0, 8)) : "noboot";
 }
 
@@ -93,7 +87,7 @@ std::optional<ProcessStat> ParseProcessStat(const std::string& text) {
 }
 
 std::optional<ProcessStat> ReadProcessStat(pid_t pid, const std::string& proc_root) {
-  const auto text = ReadAll(fmt::format("{}/{}/stat", proc_root, pid));
+  const auto text = ReadWholeFile(fmt::format("{}/{}/stat", proc_root, pid));
   return text ? ParseProcessStat(*text) : std::nullopt;
 }
 

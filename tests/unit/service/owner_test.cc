@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "support/temp_tree.h"
+
 namespace throttletest::internal {
 namespace {
 
@@ -82,6 +84,13 @@ TEST(ProcessStat, AZombieHasEndedUnlessThreadsLiveOn) {
   const ProcessStat leader_left{.state = 'Z', .start_ticks = 1, .threads = 2};
   EXPECT_TRUE(zombie.ended());
   EXPECT_FALSE(leader_left.ended());
+}
+
+// As when the process ends between the opening and the reading of its file.
+TEST(ProcessStat, IsAbsentWhenItCannotBeRead) {
+  const testing_support::TempTree proc;
+  proc.Write("77/stat/below", "");
+  EXPECT_FALSE(ReadProcessStat(77, proc.root()).has_value());
 }
 
 TEST(ProcessStat, RefusesACutLine) {
