@@ -102,20 +102,17 @@ void WriteCpuset(const ControllerLocation& location, const std::optional<CpuSet>
                  const std::string& fs_root) {
   const std::string directory = JoinPath(fs_root, location.directory());
   const bool v1 = location.version == CgroupVersion::kV1;
-  if (v1) {
-    InheritCpuset(directory);
-    if (wanted) WriteControlFile(directory, "cpuset.cpus", wanted->ToString());
-    if (!wanted) {
-      const std::string parent = JoinPath(directory, "../cpuset.cpus");
-      WriteControlFile(directory, "cpuset.cpus", Trim(ReadFile(parent)));
-    }
+  if (v1) InheritCpuset(directory);
+  if (wanted) {
+    WriteControlFile(directory, "cpuset.cpus", wanted->ToString());
     return;
   }
-  const bool present = ReadFileIfPresent(JoinPath(directory, "cpuset.cpus")).has_value();
-  // An empty list means "as the parent"; the kernel takes a bare newline for it.
-  if (present || wanted) {
-    WriteControlFile(directory, "cpuset.cpus", wanted ? wanted->ToString() : "\n");
-  }
+  // On v2 an empty list means "as the parent", but kernels (6.1) refuse to empty that of a cgroup
+  // with processes in it, with ENOSPC: what the parent has is written in both versions.
+  const auto list = ReadFileIfPresent(JoinPath(directory, "cpuset.cpus"));
+  if (!list || Trim(*list).empty()) return;
+  const char* parent = v1 ? "../cpuset.cpus" : "../cpuset.cpus.effective";
+  WriteControlFile(directory, "cpuset.cpus", Trim(ReadFile(JoinPath(directory, parent))));
 }
 
 // Without swap accounting nothing can be asked of swap, except what holds anyway.

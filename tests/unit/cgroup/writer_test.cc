@@ -136,9 +136,19 @@ TEST(WriteLimits, OpensWhatIsLeftOpen) {
   fake.AddLevel("/a", "50000 100000\n");
   fake.Set("/a", "memory.max", "67108864\n");
   fake.Set("/a", "cpuset.cpus", "1\n");
+  fake.Set("/", "cpuset.cpus.effective", "0-3\n");
   WriteLimits(FakeV2::At("/a"), {}, fake.tree.root());
   EXPECT_EQ(fake.Read("/a", "cpu.max"), "max 100000");
   EXPECT_EQ(fake.Read("/a", "memory.max"), "max");
+  // The kernel refuses an empty list where there are processes.
+  EXPECT_EQ(fake.Read("/a", "cpuset.cpus"), "0-3");
+}
+
+TEST(WriteLimits, LeavesACpusetThatIsOpenAlone) {
+  const FakeV2 fake;
+  fake.AddLevel("/a");
+  fake.Set("/a", "cpuset.cpus", "\n");
+  WriteLimits(FakeV2::At("/a"), {}, fake.tree.root());
   EXPECT_EQ(fake.Read("/a", "cpuset.cpus"), "\n");
 }
 
