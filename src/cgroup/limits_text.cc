@@ -33,6 +33,10 @@ std::string CpusText(double cpus) {
 
 }  // namespace internal
 
+std::string_view LimitOrigin::setting() const {
+  return std::string_view(key).substr(key.rfind('.') + 1);
+}
+
 std::string ToString(const LimitOrigin& origin) {
   return fmt::format("{}:{}: {}: {}", origin.file, origin.line, origin.key, origin.value);
 }

@@ -43,6 +43,9 @@ class Quantity {
   int two_ = 0;
 };
 
+// Most of one service that a file may ask for; what is above is a slip of the hand.
+inline constexpr std::int64_t kMostReplicas = 100'000;
+
 // CPU time per period of 100 ms for a CPU limit in thousandths of a CPU.
 // Units:  us. At least 1000, which the kernel needs: so 1m to 9m all become 10m.
 // Source: kubelet, pkg/kubelet/cm, MilliCPUToQuota.

@@ -21,10 +21,10 @@ constexpr double kSame = 1e-9;
 
 std::string Cpus(double cpus) { return fmt::format("{:.4g}", cpus); }
 
-// "compose.yaml:7: services.web.cpus: 0.5", or where the service begins.
-std::string Where(const DeployedService& service, std::string_view part) {
+// "compose.yaml:7: services.web.cpus: 0.5", or where the service begins. `setting`: its beginning.
+std::string Where(const DeployedService& service, std::string_view setting) {
   for (const LimitOrigin& origin : service.limits.origins) {
-    if (origin.key.find(part) != std::string::npos) return ToString(origin);
+    if (origin.setting().starts_with(setting)) return ToString(origin);
   }
   return fmt::format("{}:{}", service.file, service.line);
 }
@@ -38,13 +38,11 @@ struct Group {
   double requests = 0;
   double requests_sidecars = 0;
   double requests_starting = 0;
-  bool unlimited = false;
 
   void Add(const DeployedService& service) {
     replicas = service.replicas;
     const double limit = service.cpu_limit().value_or(0);
     const double request = service.cpu_request.value_or(0);
-    if (!service.cpu_limit()) unlimited = true;
     if (service.kind == DeployedService::Kind::kInit) {
       starting = std::max(starting, sidecars + limit);
       requests_starting = std::max(requests_starting, requests_sidecars + request);
@@ -72,17 +70,16 @@ class Auditor {
       groups_[{service.file, name}].Add(service);
       JudgeService(service);
     }
-    bool unlimited = false;
     for (const auto& [name, group] : groups_) {
       audit_.limited_cpus += group.limit();
       audit_.sum_of_requests += group.request();
-      unlimited = unlimited || (group.unlimited && group.replicas > 0);
     }
-    JudgeSums(unlimited);
+    const std::string unknown = Unknown();
+    JudgeSums(unknown.empty());
     for (const DeployedService& service : audit_.services) {
       for (const std::string& note : service.notes) Add(Kind::kNote, false, note);
     }
-    Conclude(unlimited);
+    Conclude(unknown);
   }
 
  private:
@@ -143,7 +140,20 @@ class Auditor {
     }
   }
 
-  void JudgeSums(bool unlimited) {
+  // Why the sum of the limits is not known. Empty: it is.
+  std::string Unknown() const {
+    const auto started = std::count_if(audit_.services.begin(), audit_.services.end(),
+                                       [](const DeployedService& s) { return s.replicas > 0; });
+    if (started == 0) return fmt::format("none of {} services is started", audit_.services.size());
+    const auto without =
+        std::count_if(audit_.findings.begin(), audit_.findings.end(),
+                      [](const AuditFinding& finding) { return finding.kind == Kind::kNoLimit; });
+    if (without == 0) return "";
+    return fmt::format("{} of {} services have no CPU limit", without, audit_.services.size());
+  }
+
+  // `known`: every service that is started has a limit.
+  void JudgeSums(bool known) {
     const double host = audit_.host_cpus;
     const double sum = audit_.limited_cpus;
     if (sum > host + kSame) {
@@ -153,7 +163,7 @@ class Auditor {
                       "times what there is{}",
                       Cpus(sum), Cpus(sum - host), audit_.host_cpus, sum / host,
                       breaks ? "" : ", within the bound"));
-    } else if (!unlimited && sum < host - kSame) {
+    } else if (known && sum < host - kSame) {
       const double idle = host - sum;
       const bool breaks = audit_.bounds.max_idle && idle > *audit_.bounds.max_idle + kSame;
       Add(Kind::kIdle, breaks,
@@ -172,13 +182,8 @@ class Auditor {
     }
   }
 
-  void Conclude(bool unlimited) {
-    const auto without =
-        std::count_if(audit_.findings.begin(), audit_.findings.end(),
-                      [](const AuditFinding& finding) { return finding.kind == Kind::kNoLimit; });
-    const std::string unknown =
-        fmt::format("{} of {} services have no CPU limit", without, audit_.services.size());
-    if (unlimited) {
+  void Conclude(const std::string& unknown) {
+    if (!unknown.empty()) {
       audit_.sum_of_limits = Outcome<double>::Inconclusive(unknown);
       audit_.idle_cpus = Outcome<double>::Inconclusive(unknown);
     } else {
@@ -188,9 +193,8 @@ class Auditor {
     }
     const bool broken = std::any_of(audit_.findings.begin(), audit_.findings.end(),
                                     [](const AuditFinding& finding) { return finding.breaks; });
-    audit_.fits = broken      ? Outcome<bool>::Value(false)
-                  : unlimited ? Outcome<bool>::Inconclusive(unknown)
-                              : Outcome<bool>::Value(true);
+    audit_.fits = broken || unknown.empty() ? Outcome<bool>::Value(!broken)
+                                            : Outcome<bool>::Inconclusive(unknown);
   }
 
   Audit& audit_;

@@ -22,9 +22,6 @@ using internal::ComposeValue;
 using internal::Node;
 using internal::RefuseAt;
 
-// Most services a file may ask for of one kind; what is above is a slip of the hand.
-constexpr std::int64_t kMostReplicas = 100'000;
-
 // Reads the values of one service.
 class ServiceReader {
  public:
@@ -215,8 +212,8 @@ class ServiceReader {
     value = Value(path);
     if (!value) return std::nullopt;
     const std::int64_t count = Whole(*value, "is not a whole number");
-    if (count < 0 || count > kMostReplicas) {
-      RefuseValue(*value, fmt::format("is outside 0..{}", kMostReplicas));
+    if (count < 0 || count > internal::kMostReplicas) {
+      RefuseValue(*value, fmt::format("is outside 0..{}", internal::kMostReplicas));
     }
     return count;
   }

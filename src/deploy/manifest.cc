@@ -22,7 +22,6 @@ using internal::Node;
 using internal::RefuseAt;
 using internal::RequireMap;
 
-constexpr std::int64_t kMostReplicas = 100'000;
 constexpr std::int64_t kMostMilliCpus = 1'000'000'000;
 
 // Where the pod of a kind is, and what says how many run.
@@ -127,9 +126,9 @@ class PodReader {
       const std::string key = Joined(workload_.count);
       if (const Node* count = Scalar(object_, workload_.count, key)) {
         const auto number = internal::ParseInteger<std::int64_t>(count->text);
-        if (!number || *number < 0 || *number > kMostReplicas) {
+        if (!number || *number < 0 || *number > internal::kMostReplicas) {
           RefuseAt(*count, fmt::format("{}: \"{}\" is not a whole number 0..{}", key, count->text,
-                                       kMostReplicas));
+                                       internal::kMostReplicas));
         }
         replicas_ = static_cast<int>(*number);
       }

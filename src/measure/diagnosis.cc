@@ -169,7 +169,7 @@ std::string DeclaredWhere(const Measurement& m, Metric metric) {
   const bool memory = metric == Metric::kMemoryPeak || metric == Metric::kOomKills;
   std::vector<LimitOrigin> told;
   for (const LimitOrigin& origin : m.limits.origins) {
-    const bool of_memory = origin.key.find("mem") != std::string::npos;
+    const bool of_memory = origin.setting().starts_with("mem");
     if (of_memory == memory) told.push_back(origin);
   }
   return told.empty() ? "" : fmt::format("The limit is declared in {}.", ToString(told));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/deployed.h"
 #include "support/failures_of.h"
 #include "throttletest/base/error.h"
 
@@ -13,17 +14,8 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing_support::Deployed;
 using testing_support::FailuresOf;
-
-DeployedService Service(const std::string& name, std::optional<double> cpus, int replicas = 1) {
-  DeployedService service;
-  service.name = name;
-  service.file = "compose.yaml";
-  service.line = 3;
-  service.limits.cpus = cpus;
-  service.replicas = replicas;
-  return service;
-}
 
 std::string Explain(const DeployedServicesMatcher& matcher, const DeployedServices& services) {
   testing::StringMatchResultListener listener;
@@ -32,13 +24,14 @@ std::string Explain(const DeployedServicesMatcher& matcher, const DeployedServic
 }
 
 TEST(LimitsFitHost, MatchesUpToAllCpus) {
-  EXPECT_THAT((DeployedServices{Service("web", 2), Service("db", 2)}), LimitsFitHost({.cpus = 4}));
-  EXPECT_THAT((DeployedServices{Service("web", 2), Service("db", 2.01)}),
+  EXPECT_THAT((DeployedServices{Deployed("web", 2), Deployed("db", 2)}),
+              LimitsFitHost({.cpus = 4}));
+  EXPECT_THAT((DeployedServices{Deployed("web", 2), Deployed("db", 2.01)}),
               Not(LimitsFitHost({.cpus = 4})));
 }
 
 TEST(LimitsFitHost, TakesBounds) {
-  const DeployedServices services = {Service("web", 3, 2)};
+  const DeployedServices services = {Deployed("web", 3, 2)};
   EXPECT_THAT(services, LimitsFitHost({.cpus = 4}, {.max_overcommit = 1.5}));
   EXPECT_THAT(services, Not(LimitsFitHost({.cpus = 4}, {.max_overcommit = 1.4})));
   EXPECT_THAT(services, Not(LimitsFitHost({.cpus = 8}, {.max_idle = 1})));
@@ -58,27 +51,29 @@ TEST(LimitsFitHost, DescribesItself) {
 }
 
 TEST(LimitsFitHost, ExplainsBothVerdicts) {
-  EXPECT_EQ(Explain(LimitsFitHost({.cpus = 4}), {Service("web", 2.75)}),
+  EXPECT_EQ(Explain(LimitsFitHost({.cpus = 4}), {Deployed("web", 2.75)}),
             "limits add up to 2.75 CPUs of 4: 1.25 CPUs idle");
-  EXPECT_EQ(Explain(LimitsFitHost({.cpus = 4}), {Service("web", 4.5)}),
+  EXPECT_EQ(Explain(LimitsFitHost({.cpus = 4}), {Deployed("web", 4.5)}),
             "limits add up to 4.5 CPUs of 4: 0.5 CPUs overcommitted (1.125 times). web has a limit "
             "of 4.5 CPUs, more than the 4 of the machine: Docker refuses to start it "
-            "(compose.yaml:3). the limits add up to 4.5 CPUs, 0.5 more than the 4 of the machine: "
+            "(compose.yaml:4: services.web.cpus: x). the limits add up to 4.5 CPUs, 0.5 more than "
+            "the 4 of the machine: "
             "1.125 times what there is");
 }
 
 TEST(LimitsFitHost, FailsWithTheServicesInTheMessage) {
   const auto failures = FailuresOf(
-      [] { EXPECT_THAT((DeployedServices{Service("web", 3, 2)}), LimitsFitHost({.cpus = 4})); });
+      [] { EXPECT_THAT((DeployedServices{Deployed("web", 3, 2)}), LimitsFitHost({.cpus = 4})); });
   ASSERT_EQ(failures.size(), 1u);
   EXPECT_THAT(failures[0], HasSubstr("web 3 CPUs x 2"));
   EXPECT_THAT(failures[0], HasSubstr("limits add up to 6 CPUs of 4"));
 }
 
-// A service without a limit, and no service at all, prove nothing either way.
+// A service without a limit, no service at all, and none that is started prove nothing either way.
 TEST(LimitsFitHost, NeverPassesOnWhatIsNotKnown) {
   for (const DeployedServices& services :
-       {DeployedServices{Service("web", 1), Service("db", std::nullopt)}, DeployedServices{}}) {
+       {DeployedServices{Deployed("web", 1), Deployed("db", std::nullopt)}, DeployedServices{},
+        DeployedServices{Deployed("web", 1, 0)}}) {
     const auto matcher = LimitsFitHost({.cpus = 4});
     EXPECT_THAT(FailuresOf([&] { EXPECT_THAT(services, matcher); }), Not(IsEmpty()));
     const auto under_not = FailuresOf([&] { EXPECT_THAT(services, Not(matcher)); });

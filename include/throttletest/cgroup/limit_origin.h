@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace throttletest {
@@ -13,6 +14,9 @@ struct LimitOrigin {
   int line = 0;       // 1-based; of an alias, the line of what it stands for
   std::string key;    // "services.web.cpus"
   std::string value;  // as it counts, after variables were replaced: "0.5"
+
+  // The last part of `key`, which says what is limited: "cpus". A service may be called "cpu".
+  std::string_view setting() const;
 
   friend bool operator==(const LimitOrigin&, const LimitOrigin&) = default;
 };

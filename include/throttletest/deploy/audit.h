@@ -59,14 +59,15 @@ struct Audit {
   // Limits of the services that have one. Of a pod, the larger of its containers together and of
   // what its init containers need before. Units: CPUs.
   double limited_cpus = 0;
-  // The same when every service has a limit. Absent: inconclusive, one has none.
+  // The same when every service that is started has a limit. Absent: inconclusive, one has none, or
+  // none is started.
   Outcome<double> sum_of_limits;
   // host_cpus - sum_of_limits, at least 0. Absent: as sum_of_limits.
   Outcome<double> idle_cpus;
   double sum_of_requests = 0;
   std::vector<AuditFinding> findings;
-  // True: no bound is missed. False: one is, whatever else is not known. Absent: inconclusive, a
-  // service without a limit may use all there is.
+  // True: no bound is missed. False: one is, whatever else is not known. Absent: inconclusive, as
+  // sum_of_limits.
   Outcome<bool> fits;
 };
 

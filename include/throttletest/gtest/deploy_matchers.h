@@ -19,8 +19,9 @@ using DeployedServicesMatcher = testing::Matcher<const DeployedServices&>;
 // that), none of them is above it, no request is above its limit or the machine, and no more than
 // `bounds.max_idle` CPUs are left to nobody. See AuditLimits().
 //
-// A service without a limit makes it inconclusive: it does not match and fails the test by itself,
-// also under Not(...). Errors: kInvalidArgument for a machine or bounds out of range.
+// A service without a limit makes it inconclusive, and so do services of which none is started: it
+// does not match and fails the test by itself, also under Not(...). Errors: kInvalidArgument for a
+// machine or bounds out of range.
 DeployedServicesMatcher LimitsFitHost(const AuditHost& host = {}, const AuditBounds& bounds = {});
 
 // For GoogleTest's messages: "web 0.5 CPUs x 2, db no CPU limit".

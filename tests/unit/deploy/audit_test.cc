@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "refusal.h"
+#include "support/deployed.h"
 #include "throttletest/deploy/deployment_file.h"
 
 namespace throttletest {
@@ -14,19 +15,9 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing_support::Deployed;
 using testing_support::Refusal;
 using Kind = AuditFinding::Kind;
-
-DeployedService Service(const std::string& name, std::optional<double> cpus, int replicas = 1) {
-  DeployedService service;
-  service.name = name;
-  service.file = "compose.yaml";
-  service.line = 3;
-  service.limits.cpus = cpus;
-  if (cpus) service.limits.origins = {{"compose.yaml", 4, "services." + name + ".cpus", "x"}};
-  service.replicas = replicas;
-  return service;
-}
 
 std::vector<std::string> Texts(const Audit& audit, Kind kind) {
   std::vector<std::string> texts;
@@ -69,7 +60,7 @@ TEST(Audit, E3TellsTheOvercommit) {
 }
 
 TEST(Audit, JudgesIdleCpusOnlyWhenAskedTo) {
-  const DeployedServices services = {Service("web", 1.5)};
+  const DeployedServices services = {Deployed("web", 1.5)};
   EXPECT_TRUE(AuditLimits(services, {.cpus = 4}).fits.value());
   EXPECT_TRUE(AuditLimits(services, {.cpus = 4}, {.max_idle = 2.5}).fits.value());
   const Audit audit = AuditLimits(services, {.cpus = 4}, {.max_idle = 2});
@@ -81,37 +72,37 @@ TEST(Audit, JudgesIdleCpusOnlyWhenAskedTo) {
 TEST(Audit, FitsWhenTheSumIsExactlyWhatThereIs) {
   // As doubles they add up to a little more than 1.
   DeployedServices services;
-  for (int i = 0; i < 10; ++i) services.push_back(Service("s" + std::to_string(i), 0.1));
+  for (int i = 0; i < 10; ++i) services.push_back(Deployed("s" + std::to_string(i), 0.1));
   const Audit audit = AuditLimits(services, {.cpus = 1});
   EXPECT_TRUE(audit.fits.value());
   EXPECT_THAT(audit.findings, IsEmpty());
 }
 
 TEST(Audit, CountsReplicas) {
-  const Audit audit = AuditLimits({Service("web", 0.5, 6), Service("off", 9, 0)}, {.cpus = 4});
+  const Audit audit = AuditLimits({Deployed("web", 0.5, 6), Deployed("off", 9, 0)}, {.cpus = 4});
   EXPECT_DOUBLE_EQ(audit.sum_of_limits.value(), 3.0);
   EXPECT_TRUE(audit.fits.value()) << "a service that does not run is above nothing";
 }
 
 TEST(Audit, ALimitAboveTheMachineIsMissed) {
-  const Audit audit = AuditLimits({Service("web", 6)}, {.cpus = 4}, {.max_overcommit = 9});
+  const Audit audit = AuditLimits({Deployed("web", 6)}, {.cpus = 4}, {.max_overcommit = 9});
   EXPECT_FALSE(audit.fits.value());
   EXPECT_THAT(
       Texts(audit, Kind::kAboveHost),
       ElementsAre("MISSED web has a limit of 6 CPUs, more than the 4 of the machine: Docker "
                   "refuses to start it (compose.yaml:4: services.web.cpus: x)"));
-  DeployedService pod = Service("Pod/p/web", 6);
+  DeployedService pod = Deployed("Pod/p/web", 6);
   pod.pod = "Pod/p";
   EXPECT_THAT(Texts(AuditLimits({pod}, {.cpus = 4}), Kind::kAboveHost),
               ElementsAre(HasSubstr("it never bites")));
-  DeployedService quota = Service("web", std::nullopt);
+  DeployedService quota = Deployed("web", std::nullopt);
   quota.limits.quota = std::chrono::milliseconds(500);
   EXPECT_THAT(Texts(AuditLimits({quota}, {.cpus = 4}), Kind::kAboveHost),
               ElementsAre(HasSubstr("web may use 5 CPUs, more than the 4 of the machine")));
 }
 
 TEST(Audit, ACpusetOfCpusThatAreNotThereIsMissed) {
-  DeployedService service = Service("web", std::nullopt);
+  DeployedService service = Deployed("web", std::nullopt);
   service.limits.cpuset = "3-4";
   const Audit audit = AuditLimits({service}, {.cpus = 4});
   EXPECT_FALSE(audit.fits.value());
@@ -122,7 +113,7 @@ TEST(Audit, ACpusetOfCpusThatAreNotThereIsMissed) {
 }
 
 TEST(Audit, ARequestAboveItsLimitOrTheMachineIsMissed) {
-  DeployedService service = Service("web", 0.5);
+  DeployedService service = Deployed("web", 0.5);
   service.cpu_request = 1;
   service.cpu_request_origin = {"m.yaml", 9, "requests.cpu", "1"};
   EXPECT_THAT(Texts(AuditLimits({service}, {.cpus = 4}), Kind::kRequest),
@@ -137,7 +128,7 @@ TEST(Audit, ARequestAboveItsLimitOrTheMachineIsMissed) {
 }
 
 TEST(Audit, RequestsThatAddUpToMoreAreMissed) {
-  DeployedService service = Service("web", 1, 5);
+  DeployedService service = Deployed("web", 1, 5);
   service.cpu_request = 1;
   EXPECT_THAT(
       Texts(AuditLimits({service}, {.cpus = 4}, {.max_overcommit = 2}), Kind::kRequest),
@@ -146,7 +137,7 @@ TEST(Audit, RequestsThatAddUpToMoreAreMissed) {
 }
 
 TEST(Audit, IsInconclusiveWithAServiceThatHasNoLimit) {
-  const Audit audit = AuditLimits({Service("web", 1), Service("db", std::nullopt)}, {.cpus = 4});
+  const Audit audit = AuditLimits({Deployed("web", 1), Deployed("db", std::nullopt)}, {.cpus = 4});
   EXPECT_EQ(audit.fits.kind(), OutcomeKind::kInconclusive);
   EXPECT_EQ(audit.fits.reason(), "1 of 2 services have no CPU limit");
   EXPECT_EQ(audit.sum_of_limits.kind(), OutcomeKind::kInconclusive);
@@ -159,15 +150,33 @@ TEST(Audit, IsInconclusiveWithAServiceThatHasNoLimit) {
             "limits that are set add up to 1 CPUs of 4, but 1 of 2 services have no CPU limit");
   // Those that have one are too much already.
   EXPECT_FALSE(
-      AuditLimits({Service("web", 5), Service("db", std::nullopt)}, {.cpus = 4}).fits.value());
+      AuditLimits({Deployed("web", 5), Deployed("db", std::nullopt)}, {.cpus = 4}).fits.value());
   // One that does not run takes nothing.
   EXPECT_TRUE(
-      AuditLimits({Service("web", 1), Service("db", std::nullopt, 0)}, {.cpus = 4}).fits.value());
+      AuditLimits({Deployed("web", 1), Deployed("db", std::nullopt, 0)}, {.cpus = 4}).fits.value());
+}
+
+// All services are of profiles that are not active: nothing is known of what runs.
+TEST(Audit, NothingThatIsStartedIsInconclusive) {
+  const Audit audit = AuditLimits({Deployed("web", 1, 0), Deployed("db", 2, 0)}, {.cpus = 4});
+  EXPECT_FALSE(audit.fits.has_value());
+  EXPECT_FALSE(audit.sum_of_limits.has_value());
+  EXPECT_THAT(Texts(audit, Kind::kIdle), IsEmpty());
+  EXPECT_EQ(Summary(audit),
+            "limits that are set add up to 0 CPUs of 4, but none of 2 services is started");
+}
+
+TEST(Audit, NamesTheLineOfTheCpuLimitWhateverTheServiceIsCalled) {
+  DeployedService service = Deployed("cpu", 6);
+  service.limits.origins.insert(service.limits.origins.begin(),
+                                {"compose.yaml", 9, "services.cpu.mem_limit", "1g"});
+  EXPECT_THAT(Texts(AuditLimits({service}, {.cpus = 4}), Kind::kAboveHost),
+              ElementsAre(HasSubstr("(compose.yaml:4: services.cpu.cpus: x)")));
 }
 
 TEST(Audit, TakesTheLargerOfAPodsStartAndRun) {
   const auto container = [](const char* name, double cpus, DeployedService::Kind kind) {
-    DeployedService service = Service(name, cpus, 2);
+    DeployedService service = Deployed(name, cpus, 2);
     service.pod = "Deployment/x";
     service.kind = kind;
     service.cpu_request = cpus;
@@ -190,18 +199,19 @@ TEST(Audit, TakesTheLargerOfAPodsStartAndRun) {
 }
 
 TEST(Audit, KeepsServicesOfOneNameInTwoFilesApart) {
-  DeployedService other = Service("web", 1, 3);
+  DeployedService other = Deployed("web", 1, 3);
   other.file = "other.yaml";
-  EXPECT_DOUBLE_EQ(AuditLimits({Service("web", 1), other}, {.cpus = 8}).sum_of_limits.value(), 4.0);
+  EXPECT_DOUBLE_EQ(AuditLimits({Deployed("web", 1), other}, {.cpus = 8}).sum_of_limits.value(),
+                   4.0);
 }
 
 TEST(Audit, UsesTheCpusOfThisMachineByDefault) {
-  EXPECT_GE(AuditLimits({Service("web", 0.5)}).host_cpus, 1);
+  EXPECT_GE(AuditLimits({Deployed("web", 0.5)}).host_cpus, 1);
 }
 
 TEST(Audit, RefusesWhatCannotBeJudged) {
   EXPECT_EQ(Refusal([] { AuditLimits({}); }), "there is no service to audit");
-  const DeployedServices one = {Service("web", 1)};
+  const DeployedServices one = {Deployed("web", 1)};
   EXPECT_THAT(Refusal([&] { AuditLimits(one, {.cpus = 0}); }),
               HasSubstr("0 is not a number of CPUs"));
   EXPECT_THAT(Refusal([&] { AuditLimits(one, {.cpus = 65537}); }), HasSubstr("1..65536"));
@@ -211,10 +221,10 @@ TEST(Audit, RefusesWhatCannotBeJudged) {
 }
 
 TEST(Audit, PrintsATableWithTheSumsAndFindings) {
-  DeployedService db = Service("db", std::nullopt);
+  DeployedService db = Deployed("db", std::nullopt);
   db.limits.memory = 1_GiB;
   db.notes = {"a note"};
-  EXPECT_EQ(ToString(AuditLimits({Service("web", 1.75, 2), db}, {.cpus = 3})),
+  EXPECT_EQ(ToString(AuditLimits({Deployed("web", 1.75, 2), db}, {.cpus = 3})),
             "service  replicas     limit  all of it  request  memory  where\n"
             "web             2      1.75        3.5        -       -  compose.yaml:3\n"
             "db              1  no limit          -        -   1 GiB  compose.yaml:3\n"

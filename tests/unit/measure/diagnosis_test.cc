@@ -74,6 +74,14 @@ TEST(Diagnosis, NamesTheLineThatDeclaresTheLimit) {
   EXPECT_THAT(ExplainP99(150ms, ThrottledBursts(75).Build()), Not(HasSubstr("declared")));
 }
 
+TEST(Diagnosis, IsNotMisledByTheNameOfAService) {
+  MeasurementBuilder b = ThrottledBursts(75);
+  b.inputs().limits.origins = {{"compose.yaml", 4, "services.memcached.cpus", "1"},
+                               {"compose.yaml", 5, "services.cpu-hog.mem_limit", "64m"}};
+  EXPECT_THAT(ExplainP99(150ms, b.Build()),
+              EndsWith("The limit is declared in compose.yaml:4: services.memcached.cpus: 1."));
+}
+
 TEST(Diagnosis, OffersABurstOnlyWithinTheQuotaAndWhenItIsSavedUpAgain) {
   // 174 ms with a quota of 50 ms would need a burst above the kernel's bound, the quota.
   EXPECT_THAT(ExplainP99(150ms, ThrottledBursts(75).Quota(50ms).Build()),
