@@ -7,24 +7,16 @@
 
 #include "cli/option_values.h"
 #include "cli/output.h"
+#include "report/json_series.h"
+#include "report/json_writer.h"
 #include "throttletest/deploy/audit.h"
 #include "throttletest/deploy/deployment_file.h"
+#include "throttletest/measure/verdict.h"
 
 namespace throttletest::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-// As JSON has it elsewhere: null, and the reason beside it.
-void SetOutcome(Json& document, Json& absences, const char* key, const Outcome<double>& outcome) {
-  document[key] = OrNull(outcome.optional());
-  if (!outcome.has_value()) absences[key] = outcome.reason();
-}
+using internal::Json;
 
 const char* KindName(DeployedService::Kind kind) {
   switch (kind) {
@@ -40,61 +32,53 @@ const char* KindName(DeployedService::Kind kind) {
   return "unknown";
 }
 
-std::optional<std::int64_t> Bytes(const std::optional<ByteSize>& size) {
-  if (!size) return std::nullopt;
-  return size->bytes();
-}
+Json BytesJson(const std::optional<ByteSize>& size) { return size ? Json(size->bytes()) : Json(); }
+
+Json CpusJson(const std::optional<double>& cpus) { return cpus ? Json(*cpus) : Json(); }
 
 Json ServiceJson(const DeployedService& service) {
-  Json declared = Json::array();
-  for (const LimitOrigin& origin : service.limits.origins) {
-    declared.push_back({{"file", origin.file},
-                        {"line", origin.line},
-                        {"key", origin.key},
-                        {"value", origin.value}});
-  }
   return {{"name", service.name},
           {"kind", KindName(service.kind)},
           {"file", service.file},
           {"line", service.line},
           {"replicas", service.replicas},
-          {"cpu_limit", OrNull(service.cpu_limit())},
-          {"cpu_request", OrNull(service.cpu_request)},
-          {"memory_limit_bytes", OrNull(Bytes(service.limits.memory))},
-          {"memory_request_bytes", OrNull(Bytes(service.memory_request))},
-          {"declared", declared}};
+          {"cpu_limit", CpusJson(service.cpu_limit())},
+          {"cpu_request", CpusJson(service.cpu_request)},
+          {"memory_limit_bytes", BytesJson(service.limits.memory)},
+          {"memory_request_bytes", BytesJson(service.memory_request)},
+          {"declared", internal::OriginsJson(service.limits.origins)}};
 }
 
-const char* VerdictText(const Audit& audit) {
-  if (!audit.fits.has_value()) return "inconclusive";
-  return audit.fits.value() ? "met" : "missed";
+Verdict VerdictOf(const Audit& audit) {
+  if (!audit.fits.has_value()) return Verdict::kInconclusive;
+  return audit.fits.value() ? Verdict::kMet : Verdict::kMissed;
 }
 
 void PrintJson(const Audit& audit) {
-  Json document;
-  Json absences = Json::object();
-  document["schema"] = "throttletest/audit/1";
-  document["verdict"] = VerdictText(audit);
-  document["host_cpus"] = audit.host_cpus;
-  document["max_overcommit"] = audit.bounds.max_overcommit;
-  document["max_idle"] = OrNull(audit.bounds.max_idle);
-  document["limited_cpus"] = audit.limited_cpus;
-  SetOutcome(document, absences, "sum_of_limits", audit.sum_of_limits);
-  SetOutcome(document, absences, "idle_cpus", audit.idle_cpus);
-  document["sum_of_requests"] = audit.sum_of_requests;
-  document["services"] = Json::array();
-  for (const DeployedService& service : audit.services) {
-    document["services"].push_back(ServiceJson(service));
-  }
-  document["findings"] = Json::array();
+  internal::Absences absences;
+  internal::Fields f("", absences);
+  f.Set("schema", "throttletest/audit/1");
+  f.Set("verdict", VerdictName(VerdictOf(audit)));
+  f.Set("host_cpus", audit.host_cpus);
+  f.Set("max_overcommit", audit.bounds.max_overcommit);
+  f.Set("max_idle", CpusJson(audit.bounds.max_idle));
+  f.Set("limited_cpus", audit.limited_cpus);
+  f.SetOutcome("sum_of_limits", audit.sum_of_limits);
+  f.SetOutcome("idle_cpus", audit.idle_cpus);
+  f.Set("sum_of_requests", audit.sum_of_requests);
+  Json services = Json::array();
+  for (const DeployedService& service : audit.services) services.push_back(ServiceJson(service));
+  f.Set("services", services);
+  Json findings = Json::array();
   for (const AuditFinding& finding : audit.findings) {
-    document["findings"].push_back({{"kind", AuditFindingName(finding.kind)},
-                                    {"breaks", finding.breaks},
-                                    {"text", finding.text}});
+    findings.push_back({{"kind", AuditFindingName(finding.kind)},
+                        {"breaks", finding.breaks},
+                        {"text", finding.text}});
   }
-  document["not_available"] = absences;
-  Print(
-      fmt::format("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)));
+  f.Set("findings", findings);
+  Json document = f.Take();
+  document["not_available"] = absences.reasons();
+  PrintDocument(document);
 }
 
 }  // namespace
@@ -125,8 +109,15 @@ ExitStatus AuditFiles(const AuditText& text) {
   }
   const Audit audit = AuditLimits(services, {.cpus = text.cpus}, bounds);
   text.json ? PrintJson(audit) : Print(ToString(audit));
-  if (!audit.fits.has_value()) return kInconclusive;
-  return audit.fits.value() ? kBudgetsMet : kBudgetMissed;
+  switch (VerdictOf(audit)) {
+    case Verdict::kMet:
+      return kBudgetsMet;
+    case Verdict::kMissed:
+      return kBudgetMissed;
+    case Verdict::kInconclusive:
+      break;
+  }
+  return kInconclusive;
 }
 
 }  // namespace throttletest::cli

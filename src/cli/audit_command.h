@@ -23,8 +23,8 @@ struct AuditText {
 void DeclareAuditOptions(CLI::App& app, AuditText& text);
 
 // Prints the audit as text or JSON. Status: budgets met when the limits fit, missed when they do
-// not, inconclusive when a service has no limit. Errors: kInvalidArgument for files that are not
-// understood.
+// not, inconclusive when a service has no limit or none is started. Errors: kInvalidArgument for
+// files that are not understood.
 ExitStatus AuditFiles(const AuditText& text);
 
 }  // namespace throttletest::cli

@@ -45,8 +45,7 @@ void PrintJson(const CleanOptions& options, const std::vector<Treated>& treated,
                                      {"problem", one.problem}});
   }
   document["not_asked"] = not_asked;
-  Print(
-      fmt::format("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)));
+  PrintDocument(document);
 }
 
 void PrintText(const CleanOptions& options, const std::vector<Treated>& treated,

@@ -34,8 +34,7 @@ void PrintJson(const HostReport& report) {
                                     {"detail", finding.detail},
                                     {"advice", finding.advice}});
   }
-  Print(
-      fmt::format("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)));
+  PrintDocument(document);
 }
 
 void PrintText(const HostReport& report) {

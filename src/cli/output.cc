@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 namespace throttletest::cli {
 
@@ -11,6 +12,10 @@ void Tell(std::string_view text) {
 }
 
 void Print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+void PrintDocument(const nlohmann::ordered_json& document) {
+  Print(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
 
 bool FinishOutput() {
   std::cout.flush();  // CLI11 prints --help and --version there

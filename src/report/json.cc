@@ -73,14 +73,7 @@ Json RequestedJson(const Measurement& m, Absences& absences) {
   f.Set("cpuset", cpuset, absence);
   SetBytes(f, "memory_bytes", limits.memory, absence);
   SetBytes(f, "memory_and_swap_bytes", limits.memory_and_swap, absence);
-  Json declared = Json::array();
-  for (const LimitOrigin& origin : m.limits.origins) {
-    declared.push_back({{"file", origin.file},
-                        {"line", origin.line},
-                        {"key", origin.key},
-                        {"value", origin.value}});
-  }
-  f.Set("declared", declared);
+  f.Set("declared", internal::OriginsJson(m.limits.origins));
   return f.Take();
 }
 

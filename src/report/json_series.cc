@@ -96,6 +96,17 @@ Json OrderMediansJson(const LoadResult& load, Absences& absences) {
   return list;
 }
 
+Json OriginsJson(const std::vector<LimitOrigin>& origins) {
+  Json lines = Json::array();
+  for (const LimitOrigin& origin : origins) {
+    lines.push_back({{"file", origin.file},
+                     {"line", origin.line},
+                     {"key", origin.key},
+                     {"value", origin.value}});
+  }
+  return lines;
+}
+
 Json LevelsJson(const std::vector<LevelDelta>& levels, Absences& absences) {
   Json list = Json::array();
   for (const LevelDelta& level : levels) {

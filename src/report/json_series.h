@@ -15,6 +15,8 @@ namespace throttletest::internal {
 Json LatencyJson(const std::string& path, const LatencySamples& samples, Absences& absences,
                  const char* none = "no request was sent");
 Json OrderMediansJson(const LoadResult& load, Absences& absences);
+// The lines of deployment files that limits were read from.
+Json OriginsJson(const std::vector<LimitOrigin>& origins);
 Json LevelsJson(const std::vector<LevelDelta>& levels, Absences& absences);
 Json MedianBatchCpuJson(const Measurement& m, Absences& absences);
 
