@@ -13,8 +13,7 @@ Outcome<nanoseconds> HeldByUnseen(const std::vector<CpuLevel>& before,
   if (before.empty() || after.empty() || !before.front().held_time || !after.front().held_time) {
     return Outcome<nanoseconds>::NotAvailable(
         "this kernel does not say whether a level that cannot be seen held it (cpu.stat.local "
-        "needs "
-        "6.6)");
+        "needs 6.6)");
   }
   nanoseconds held = *after.front().held_time - *before.front().held_time;
   for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {

@@ -54,10 +54,10 @@ void AddPhaseNote(std::vector<std::string>& notes, const WindowInputs& in) {
 
 std::string UnseenNote(const CgroupDelta& delta) {
   const auto& held = delta.held_by_unseen;
-  return fmt::format("not seen from here: {}; {}", delta.unseen,
-                     held.has_value() && !IsHeldByUnseen(held)
-                         ? "no limit there held the service"
-                         : (held.has_value() ? "a limit there held the service" : held.reason()));
+  std::string effect = "no limit there held the service";
+  if (!held.has_value()) effect = held.reason();
+  if (IsHeldByUnseen(held)) effect = "a limit there held the service";
+  return fmt::format("not seen from here: {}; {}", delta.unseen, effect);
 }
 
 std::vector<std::string> CollectNotes(const WindowInputs& in, const CgroupDelta& delta,

@@ -16,8 +16,7 @@ namespace throttletest::internal {
 std::string DelegatedCgroupAdvice() {
   return "run as root, or in a delegated cgroup of your own (systemd-run --user --scope "
          "-p Delegate=yes, user managers may need a drop-in Delegate=cpu cpuset io memory pids), "
-         "or "
-         "in a container that is privileged";
+         "or in a container that is privileged";
 }
 
 bool MayMount(const std::string& proc_root) {
