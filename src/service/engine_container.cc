@@ -84,7 +84,7 @@ EngineContainer::~EngineContainer() { Remove(); }
 
 void EngineContainer::MakeImage(const LaunchRequest& request, const std::string& program) {
   auto env = request.env;
-  const UniqueFd archive = BuildProgramArchive(program, env);
+  const UniqueFd archive = BuildProgramArchive(program, env, request.files);
   made_image_ = true;
   const CommandResult result =
       engine_.Call(ImportCall(name_), {.deadline = kSlowCall, .stdin_fd = archive.get()});
