@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "base/refuse.h"
 #include "measure/overlap.h"
@@ -19,6 +21,8 @@ using std::chrono::nanoseconds;
 
 // How often a distance that turned out too short is doubled.
 constexpr int kMostDoublings = 2;
+// What never answers does not keep the test for all of the warm-up.
+constexpr int kTries = 3;
 
 std::string MostFrequentReason(const LoadResult& load) {
   std::string reason = load.timed_out > 0 ? "timed out" : "no reason is known";
@@ -52,6 +56,7 @@ WarmUp Warm(Service& service, const Request& request, const ServiceTimeOptions& 
     if (measure.progress) measure.progress({"warm-up", warm.sent, 0});
     if (result.ok == 0) {
       warm.trouble = MostFrequentReason(result);
+      if (warm.ok == 0 && warm.sent == kTries) break;
       continue;
     }
     if (warm.sent > 1) warm.slowest = std::max(warm.slowest, result.records[0].service_time());
@@ -112,15 +117,19 @@ Measurement MeasureServiceTime(Service& service, const Request& request,
   }
   const CpuBandwidth& cpu = service.requested().cpu;
   nanoseconds every = options.every.value_or(Distance(warm.slowest, cpu));
+  std::vector<std::string> notes;
   for (int doublings = 0;; ++doublings) {
     const LoadPlan plan = Batches(1).Every(every).For(every * options.requests).WarmUp(every);
     Measurement m = MeasureService(service, plan, request, options.measure);
     const bool too_close = m.validity.trusted() && internal::OverlapOf(m.load).any();
     if (too_close && !options.every && doublings < kMostDoublings) {
+      notes.push_back(fmt::format("requests every {} overlapped, so they were measured again",
+                                  ToString(every)));
       every = Distance(every * 2, cpu);
       continue;
     }
-    if (cpu.burst.count() > 0) m.notes.push_back(BurstNote(cpu));
+    if (cpu.burst.count() > 0) notes.push_back(BurstNote(cpu));
+    m.notes.insert(m.notes.begin(), notes.begin(), notes.end());
     return m;
   }
 }
