@@ -19,12 +19,12 @@ using namespace std::chrono_literals;
 class QueueExample : public test::SampleTest {};
 class JvmExample : public test::SampleTest {};
 
-test::RunResult Run(const std::string& program, const std::string& launcher = "cgroup") {
+test::RunResult RunExample(const std::string& program, const std::string& launcher = "cgroup") {
   return test::RunBinary({program, "--throttletest_launcher=" + launcher}, {.timeout = 8min});
 }
 
 TEST_F(QueueExample, HoldsUnderTheDeployedLimit) {
-  const auto run = Run(QUEUE_DEPTH_HOLDS);
+  const auto run = RunExample(QUEUE_DEPTH_HOLDS);
   EXPECT_EQ(run.status, 0) << run.out << run.err;
   EXPECT_THAT(run.out, HasSubstr("[  PASSED  ] 2 tests."));
 }
@@ -32,7 +32,7 @@ TEST_F(QueueExample, HoldsUnderTheDeployedLimit) {
 // `cpus` from 2 to 0.5 and nothing else: the message has the sum, the limit and the depth that
 // fits.
 TEST_F(QueueExample, FailsWhenTheDeployedLimitIsCut) {
-  const auto run = Run(CUT_QUEUE_SAMPLE);
+  const auto run = RunExample(CUT_QUEUE_SAMPLE);
   EXPECT_EQ(run.status, 1) << run.out << run.err;
   EXPECT_THAT(
       run.out,
@@ -45,7 +45,7 @@ TEST_F(QueueExample, FailsWhenTheDeployedLimitIsCut) {
 }
 
 TEST_F(QueueExample, TwoLimitsReproduceTheTrap) {
-  const auto run = Run(QUEUE_DEPTH);
+  const auto run = RunExample(QUEUE_DEPTH);
   EXPECT_EQ(run.status, 0) << run.out << run.err;
   EXPECT_THAT(run.out,
               AllOf(ContainsRegex("queue depth of 8 +missed"),
@@ -56,7 +56,7 @@ TEST_F(QueueExample, TwoLimitsReproduceTheTrap) {
 }
 
 TEST_F(JvmExample, RoundsTheLimitUpInACgroup) {
-  const auto run = Run(JVM_PROCESSORS);
+  const auto run = RunExample(JVM_PROCESSORS);
   if (run.out.find("no java in PATH") != std::string::npos) GTEST_SKIP() << "no java in PATH";
   EXPECT_EQ(run.status, 0) << run.out << run.err;
   EXPECT_THAT(run.out,
@@ -66,7 +66,7 @@ TEST_F(JvmExample, RoundsTheLimitUpInACgroup) {
 
 // The image is made from this machine's JVM, with its folder and the libraries of its libraries.
 TEST_F(JvmExample, RoundsTheLimitUpInAContainer) {
-  const auto run = Run(JVM_PROCESSORS, "docker");
+  const auto run = RunExample(JVM_PROCESSORS, "docker");
   if (run.out.find("no java in PATH") != std::string::npos) GTEST_SKIP() << "no java in PATH";
   if (run.out.find("CANNOT MEASURE HERE") != std::string::npos) {
     GTEST_SKIP() << "no container engine answers";
