@@ -45,7 +45,7 @@ e1() { # name, launcher or "", cpus, expected statuses, user, words before the c
   [ -z "$2" ] || choice=(--launcher "$2")
   shift 5
   step "$name" "$expected" 200 "$user" "$@" "$bin/throttletest" run "${choice[@]}" --cpus "$cpus" \
-    --batch 8 --every 1s --duration 20s --warmup 3s --get '/burn?ms=20' "${options[@]}" \
+    --batch 8 --every 1s --duration 10s --warmup 2s --get '/burn?ms=20' "${options[@]}" \
     --json "$results/$group/$name/run.json" -- "$bin/burn_server" '--port={port}' --threads=8
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -69,6 +70,8 @@ bool IsAtOrBelow(std::string_view path, std::string_view top) {
   if (top == "/") return true;
   return path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/');
 }
+
+bool Exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 UniqueFd OpenDirectory(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -16,6 +16,9 @@ std::string JoinPath(const std::string& directory, const std::string& name);
 // Is `path` the same as `top` or below it? "/a/b" is not below "/a/bc"; everything is below "/".
 bool IsAtOrBelow(std::string_view path, std::string_view top);
 
+// Is there anything under this path? False also when that cannot be seen.
+bool Exists(const std::string& path);
+
 // Opens a directory. Errors: kCgroup (gone, not a directory), kPermission.
 UniqueFd OpenDirectory(const std::string& path);
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cgroup/comparable.h"
+#include "cgroup/unseen.h"
 #include "throttletest/base/duration.h"
 
 namespace throttletest {
@@ -154,6 +155,10 @@ void SetOthers(CgroupDelta& delta, const Snapshot& before, const Snapshot& after
       Change(held(before), held(after),
              "no level above that could hold it, or no cpu.stat.local here (kernel before "
              "6.6, or cpu controller off)");
+  delta.held_by_unseen =
+      after.unseen.empty()
+          ? Outcome<nanoseconds>::NotAvailable("every level of the cgroup tree is visible")
+          : internal::HeldByUnseen(before.cpu, after.cpu);
   delta.memory_peak =
       after.memory.peak
           ? Outcome<std::int64_t>::Value(*after.memory.peak)
@@ -176,7 +181,7 @@ void Distrust(CgroupDelta& delta) {
   const auto why = Outcome<double>::Inconclusive(reason);
   SetBandwidthWithoutValue(delta, why);
   delta.usage_cores = delta.usage_of_limit = delta.usage_of_host = why;
-  delta.held_time = delta.usage = why.As<nanoseconds>();
+  delta.held_time = delta.held_by_unseen = delta.usage = why.As<nanoseconds>();
   delta.cpu_pressure_some = delta.memory_pressure_some = why.As<nanoseconds>();
   delta.memory_peak = delta.oom_kills = why.As<std::int64_t>();
 }
@@ -187,6 +192,8 @@ CgroupDelta Subtract(const Snapshot& before, const Snapshot& after) {
   CgroupDelta delta;
   delta.wall = after.time - before.time;
   delta.effective = after.EffectiveCpu();
+  delta.unseen = after.unseen;
+  delta.cpu_weight = after.cpu_weight;
   delta.notes = after.notes;
   internal::Compare(before, after, delta.faults, delta.notes);
   if (!delta.faults.empty()) {

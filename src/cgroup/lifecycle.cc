@@ -26,8 +26,6 @@ using std::chrono::nanoseconds;
 
 constexpr nanoseconds kPoll = std::chrono::milliseconds(5);
 
-bool Exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
-
 // The cgroups below `directory`. Errors: none; one that vanishes meanwhile has nothing to say.
 std::vector<std::string> Children(const std::string& directory) {
   std::vector<std::string> children;

@@ -122,7 +122,9 @@ void ResolveMemory(const Limits& limits, ResolvedLimits& resolved) {
     std::string message =
         fmt::format("memory {} bytes is below {} (6 MiB), the container engines' floor", bytes,
                     kMinMemory.bytes());
-    if (bytes >= kMinMemory.bytes() >> 20) message += fmt::format("; did you mean {} MiB?", bytes);
+    if (bytes >= kMinMemory.bytes() >> 20 && bytes < 1 << 20) {
+      message += fmt::format("; did you mean {} MiB?", bytes);
+    }
     Refuse(message);
   }
   resolved.memory = limits.memory;
@@ -149,7 +151,9 @@ std::optional<double> CpuBandwidth::cpus() const {
   return static_cast<double>(quota->count()) / static_cast<double>(period.count());
 }
 
-ResolvedLimits ResolveLimits(const Limits& limits, const CpuSet& online) {
+namespace {
+
+ResolvedLimits Resolve(const Limits& limits, const CpuSet& online) {
   ResolvedLimits resolved;
   resolved.cpu.period = ResolvePeriod(limits);
   resolved.cpu.quota = ResolveQuota(limits, resolved.cpu.period);
@@ -157,6 +161,17 @@ ResolvedLimits ResolveLimits(const Limits& limits, const CpuSet& online) {
   resolved.cpuset = ResolveCpuset(limits.cpuset, online);
   ResolveMemory(limits, resolved);
   return resolved;
+}
+
+}  // namespace
+
+ResolvedLimits ResolveLimits(const Limits& limits, const CpuSet& online) {
+  try {
+    return Resolve(limits, online);
+  } catch (const Error& e) {
+    if (limits.origins.empty()) throw;
+    throw Error(e.code(), fmt::format("{} (declared in {})", e.what(), ToString(limits.origins)));
+  }
 }
 
 }  // namespace throttletest

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/text.h"
 #include "cgroup/text.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/cgroup/limits.h"
@@ -31,6 +32,16 @@ std::string CpusText(double cpus) {
 }
 
 }  // namespace internal
+
+std::string ToString(const LimitOrigin& origin) {
+  return fmt::format("{}:{}: {}: {}", origin.file, origin.line, origin.key, origin.value);
+}
+
+std::string ToString(const std::vector<LimitOrigin>& origins) {
+  std::string text;
+  for (const LimitOrigin& origin : origins) internal::AppendItem(text, ToString(origin), "; ");
+  return text;
+}
 
 std::string ToString(const CpuBandwidth& bandwidth) {
   if (!bandwidth.limited()) return "unlimited";

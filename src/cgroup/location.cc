@@ -1,7 +1,6 @@
 #include "throttletest/cgroup/location.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <string_view>
@@ -16,6 +15,7 @@ namespace throttletest {
 namespace {
 
 using internal::CgroupMount;
+using internal::Exists;
 using internal::JoinPath;
 using internal::ProcCgroupEntry;
 
@@ -33,8 +33,6 @@ bool Better(const CgroupMount& a, const CgroupMount& b) {
   if (usual(a) != usual(b)) return usual(a);
   return a.root.size() < b.root.size();
 }
-
-bool Exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 // Inside a cgroup namespace the mount's root is printed as "/" although it is not the hierarchy's.
 // The kernel gives the true root other files than every cgroup below it.
@@ -74,7 +72,7 @@ struct Search {
       if (!matches(mount)) continue;
       other = &mount;
       if (!internal::IsAtOrBelow(entry.path, mount.root)) continue;
-      // Of equals the later mount wins, because it hides the earlier one.
+      // Of equals the later one: something may be mounted above the earlier.
       if (best == nullptr || !Better(*best, mount)) best = &mount;
     }
     if (other == nullptr) return std::nullopt;
@@ -91,6 +89,7 @@ struct Search {
     const std::string below = entry.path.substr(best->root == "/" ? 0 : best->root.size());
     location.relative_path = below.empty() ? std::string(1, '/') : below;
     location.ancestors_hidden = best->root != "/" || IsNamespaceRoot(*best, fs_root);
+    location.visible_root = best->root;
     return location;
   }
 
@@ -114,6 +113,17 @@ struct Search {
   }
 };
 
+// Only the uppermost mount of a point can be reached: a sandbox may have bound a part of the tree
+// over the whole of it.
+void DropCovered(std::vector<CgroupMount>& mounts) {
+  for (auto mount = mounts.begin(); mount != mounts.end();) {
+    const bool covered = std::any_of(mount + 1, mounts.end(), [&](const CgroupMount& later) {
+      return later.mount_point == mount->mount_point;
+    });
+    mount = covered ? mounts.erase(mount) : mount + 1;
+  }
+}
+
 Search StartSearch(pid_t pid, const std::string& proc_root, const std::string& fs_root) {
   Search search;
   search.fs_root = fs_root;
@@ -132,6 +142,7 @@ Search StartSearch(pid_t pid, const std::string& proc_root, const std::string& f
                 fmt::format("{}: no cgroup file system is mounted: mount one at /sys/fs/cgroup",
                             mountinfo));
   }
+  DropCovered(search.mounts);
   return search;
 }
 
@@ -155,6 +166,16 @@ std::vector<std::string> UnifiedControllers(const ControllerLocation& unified,
 }  // namespace
 
 std::string ControllerLocation::directory() const { return JoinPath(mount_point, relative_path); }
+
+std::string UnseenLevels(const ControllerLocation& location) {
+  if (!location.ancestors_hidden) return {};
+  if (location.visible_root != "/") {
+    return fmt::format("the levels above {} (only that part of the tree is mounted at {})",
+                       location.visible_root, location.mount_point);
+  }
+  return fmt::format("the levels above {} (the root of a cgroup namespace, as in a container)",
+                     location.mount_point);
+}
 
 CgroupLocation LocateCgroup(pid_t pid, const std::string& proc_root, const std::string& fs_root) {
   const Search search = StartSearch(pid, proc_root, fs_root);

@@ -22,6 +22,7 @@ struct Cgroup::State {
   OpenLevel leaf;  // the directory whose removal means "gone" and whose processes are listed
   std::vector<CpuLevelFiles> cpu;
   // Usage has a file of its own on v1, and on v2 when cpu.stat of the chain is not the v2 one.
+  ControlFile weight;
   ControlFile usage;
   bool usage_from_chain = false;
   std::optional<internal::CpusetFiles> cpuset;
@@ -29,7 +30,9 @@ struct Cgroup::State {
   ControlFile cpu_pressure;
   ControlFile memory_pressure;
   ControlFile online;
+  std::string unseen;
 
+  void OpenCpu(const ControllerLocation& cpu, const std::string& fs_root);
   void OpenUsage(const ControllerLocation& cpuacct, const std::string& fs_root);
   void OpenPressure(const ControllerLocation& unified, const std::string& fs_root);
   // A root's counters are the whole machine's, not those of a service in a cpu cgroup of its own.
@@ -69,6 +72,17 @@ ControlFile OpenOnline(const std::string& fs_root) {
 bool Cgroup::State::DescribesService(const ControllerLocation& place) const {
   const bool is_root = place.relative_path == "/" && !place.ancestors_hidden;
   return !is_root || LeafOf(location).relative_path == "/";
+}
+
+void Cgroup::State::OpenCpu(const ControllerLocation& place, const std::string& fs_root) {
+  std::vector<OpenLevel> chain = internal::OpenChain(place, fs_root);
+  weight = ControlFile::Open(chain.front().fd.get(), chain.front().directory,
+                             place.version == CgroupVersion::kV2 ? "cpu.weight" : "cpu.shares");
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    const bool below_others =
+        place.ancestors_hidden || (i + 1 < chain.size() && !chain[i + 1].is_root);
+    cpu.emplace_back(std::move(chain[i]), place.version, i == 0, below_others);
+  }
 }
 
 void Cgroup::State::OpenUsage(const ControllerLocation& cpuacct, const std::string& fs_root) {
@@ -127,14 +141,7 @@ Cgroup Cgroup::Open(const CgroupLocation& location, const std::string& fs_root, 
   auto state = std::make_unique<State>();
   state->location = location;
   state->leaf = std::move(internal::OpenChain(leaf, fs_root).front());
-  if (location.cpu) {
-    std::vector<OpenLevel> chain = internal::OpenChain(*location.cpu, fs_root);
-    for (std::size_t i = 0; i < chain.size(); ++i) {
-      const bool below_others =
-          location.cpu->ancestors_hidden || (i + 1 < chain.size() && !chain[i + 1].is_root);
-      state->cpu.emplace_back(std::move(chain[i]), location.cpu->version, i == 0, below_others);
-    }
-  }
+  if (location.cpu) state->OpenCpu(*location.cpu, fs_root);
   if (location.cpuacct) state->OpenUsage(*location.cpuacct, fs_root);
   if (location.unified) state->OpenPressure(*location.unified, fs_root);
   if (location.cpuset) {
@@ -144,6 +151,7 @@ Cgroup Cgroup::Open(const CgroupLocation& location, const std::string& fs_root, 
     state->memory.emplace(internal::OpenChain(*location.memory, fs_root), location.memory->version);
   }
   state->online = OpenOnline(fs_root);
+  state->unseen = UnseenLevels(leaf);
   Cgroup cgroup(std::move(state));
   cgroup.Read();  // so that ReadQuick() knows the levels with a quota
   return cgroup;
@@ -166,6 +174,9 @@ Snapshot Cgroup::Read() const {
   snapshot.usage = usage.usage;
   snapshot.user = usage.user;
   snapshot.system = usage.system;
+  if (state_->weight.is_open()) {
+    snapshot.cpu_weight = internal::ParseCount(state_->weight.Read(buffer), state_->weight.path());
+  }
   if (state_->cpuset) state_->cpuset->Read(buffer, snapshot.cpuset, snapshot.cpuset_path);
   if (state_->memory) snapshot.memory = state_->memory->Read(buffer);
   if (state_->cpu_pressure.is_open()) {
@@ -182,6 +193,7 @@ Snapshot Cgroup::Read() const {
   }
   snapshot.online = CpuSet::Parse(state_->online.Read(buffer));
   snapshot.ancestors_hidden = LeafOf(state_->location).ancestors_hidden;
+  snapshot.unseen = state_->unseen;
   return snapshot;
 }
 

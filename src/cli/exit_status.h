@@ -11,7 +11,8 @@ enum ExitStatus : int {
   kBudgetMissed = 1,
   kUsage = 2,
   kInconclusive = 3,
-  kCannotMeasure = 4,  // the machine lacks something, or the service did not start
+  kCannotMeasure = 4,  // the machine lacks something, or the service did not start; `clean`:
+                       // something is left
   kOwnError = 5,       // throttletest itself failed
   kInterrupted = 130,  // 128 + SIGINT, as shells expect
 };

@@ -11,6 +11,8 @@
 
 #include "base/process_setup.h"
 #include "cli/attach_command.h"
+#include "cli/audit_command.h"
+#include "cli/clean_command.h"
 #include "cli/doctor_command.h"
 #include "cli/exit_status.h"
 #include "cli/option_values.h"
@@ -40,6 +42,14 @@ constexpr const char* kAttachFooter =
     "  throttletest attach --container web --port 8080 --rate 100 --duration 20s --get / \\\n"
     "    --budget 'throttle_ratio<0.05' --budget 'p99<150ms'";
 
+constexpr const char* kAuditFooter =
+    "A file may be a Compose file or a Kubernetes manifest; services of several files are on one "
+    "machine.\n"
+    "Exit status: 0 the limits fit, 1 they do not, 2 a file is not understood, 3 a service has no "
+    "limit.\n\n"
+    "Example:\n"
+    "  throttletest audit --cpus 4 compose.yaml monitoring.yaml";
+
 // Splits the words at the first "--": what follows belongs to the service and is never ours to
 // read.
 std::vector<std::string> TakeCommand(std::vector<std::string>& words) {
@@ -66,9 +76,19 @@ int Main(std::vector<std::string> words) {
       app.add_subcommand("attach", "Load a service that runs already, judge budgets, leave it be");
   attach->footer(kAttachFooter);
   DeclareAttachOptions(*attach, attach_text);
+  AuditText audit_text;
+  CLI::App* audit =
+      app.add_subcommand("audit", "Add up the limits of deployment files against a machine");
+  audit->footer(kAuditFooter);
+  DeclareAuditOptions(*audit, audit_text);
   bool json = false;
   CLI::App* doctor = app.add_subcommand("doctor", "Say what this machine can and cannot do");
   doctor->add_flag("--json", json, "As JSON");
+  CleanOptions clean_options;
+  CLI::App* clean = app.add_subcommand("clean", "Remove what killed test processes have left");
+  clean->add_flag("--dry-run", clean_options.dry_run, "Only list it");
+  clean->add_flag("--json", clean_options.json, "As JSON");
+  clean->footer("Exit status: 0 nothing is left, 4 something is.");
 
   RefuseEmptyFlags(words);
   try {
@@ -78,10 +98,12 @@ int Main(std::vector<std::string> words) {
     return app.exit(e) == 0 ? kBudgetsMet : kUsage;
   }
   if (doctor->parsed()) return Doctor(json);
+  if (audit->parsed()) return AuditFiles(audit_text);
   if (attach->parsed()) {
     attach_text.command = text.command;
     return Attach(attach_text);
   }
+  if (clean->parsed()) return Clean(clean_options);
   return Run(text);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "cli/output.h"
 #include "throttletest/report/json.h"
@@ -52,6 +53,12 @@ bool WriteJson(const std::string& path, const std::string& json) {
 }
 
 }  // namespace
+
+void UseHostLock(const MeasureSettings& settings, Progress& progress) {
+  HostLockOptions lock = settings.lock;
+  lock.on_wait = [&progress](const std::string& what) { progress.Step(what); };
+  SetHostLock(std::move(lock));
+}
 
 ExitStatus MeasureAndJudge(Service& service, MeasureSettings settings, const std::string& json,
                            const Interrupt& interrupt, Progress& progress) {

@@ -11,6 +11,10 @@
 
 namespace throttletest::cli {
 
+// Takes the host-wide lock as it was asked for from now on; waiting is told as progress. `progress`
+// must outlive all starts and measurements.
+void UseHostLock(const MeasureSettings& settings, Progress& progress);
+
 // Measures the service, stops it (or lets go of an attached one), writes the JSON to the file
 // `json` unless that is empty, and prints the figures and one line per budget. Errors:
 // throttletest::Error, for main to map.

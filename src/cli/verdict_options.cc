@@ -52,6 +52,9 @@ void DeclareVerdictOptions(CLI::App& app, VerdictText& text) {
       ->check(CLI::Range(0, 100));
   app.add_option("--json", text.json, "Write the result to this file")->group("Verdict");
   app.add_flag("--quiet", text.quiet, "No progress")->group("Verdict");
+  app.add_flag("--no-lock", text.no_lock,
+               "Do not wait for the measurements of other processes, nor keep them waiting")
+      ->group("Verdict");
 }
 
 MeasureSettings ReadMeasurement(const LoadText& load, const VerdictText& verdict) {
@@ -71,6 +74,8 @@ MeasureSettings ReadMeasurement(const LoadText& load, const VerdictText& verdict
   settings.options.retries = verdict.retries;
   ReadEndpoint(load, settings.options);
   Validate(settings.traffic, settings.options);
+  settings.lock = HostLockFromEnvironment();
+  if (verdict.no_lock) settings.lock.path.clear();
   if (!verdict.json.empty()) CheckWritable(verdict.json);
   return settings;
 }

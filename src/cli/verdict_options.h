@@ -11,6 +11,7 @@
 #include "cli/load_options.h"
 #include "throttletest/measure/budget.h"
 #include "throttletest/measure/measure.h"
+#include "throttletest/service/host_lock.h"
 
 namespace throttletest::cli {
 
@@ -22,7 +23,7 @@ struct VerdictText {
   std::optional<std::int64_t> max_own_throttled, min_periods;
   int retries = 2;
   std::string json;
-  bool quiet = false;
+  bool quiet = false, no_lock = false;
 };
 
 // What to measure on whatever service, as understood.
@@ -30,6 +31,7 @@ struct MeasureSettings {
   Traffic traffic = Traffic(Batches(1), Request{});
   std::vector<Budget> budgets;
   MeasureOptions options;
+  HostLockOptions lock;
 };
 
 // Declares the options on `app`, bound to `text`.

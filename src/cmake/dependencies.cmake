@@ -32,6 +32,19 @@ if(NOT nlohmann_json_FOUND)
   throttletest_fetch(nlohmann_json https://github.com/nlohmann/json.git v3.11.2)
 endif()
 
+# Compose files and manifests. Before 0.8 the target has no namespace.
+find_package(yaml-cpp 0.7 CONFIG QUIET GLOBAL)
+if(NOT yaml-cpp_FOUND)
+  # Its policies ignore plain variables.
+  set(YAML_CPP_BUILD_TOOLS OFF CACHE INTERNAL "throttletest needs none of yaml-cpp's tools")
+  throttletest_fetch(yaml-cpp https://github.com/jbeder/yaml-cpp.git 0.8.0)
+endif()
+if(TARGET yaml-cpp::yaml-cpp)
+  set(THROTTLETEST_YAML_TARGET yaml-cpp::yaml-cpp)
+else()
+  set(THROTTLETEST_YAML_TARGET yaml-cpp)
+endif()
+
 # HTTPS of the load engine. No fetching: it is a system package everywhere.
 find_package(OpenSSL 3 REQUIRED GLOBAL COMPONENTS SSL)
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cgroup/unseen.h"
 #include "measure/batch_use.h"
 #include "measure/gates.h"
 #include "throttletest/base/duration.h"
@@ -22,9 +23,10 @@ CgroupDelta WithoutSecondSnapshot(const Snapshot& before, const std::string& rea
   d.periods = Outcome<std::int64_t>::Inconclusive(reason);
   d.throttled_periods = d.bursts = d.memory_peak = d.oom_kills = d.periods;
   d.throttled_time = Outcome<nanoseconds>::Inconclusive(reason);
-  d.burst_time = d.held_time = d.usage = d.throttled_time;
+  d.burst_time = d.held_time = d.held_by_unseen = d.usage = d.throttled_time;
   d.cpu_pressure_some = d.memory_pressure_some = d.throttled_time;
   d.effective = before.EffectiveCpu();
+  d.unseen = before.unseen;
   return d;
 }
 
@@ -50,6 +52,14 @@ void AddPhaseNote(std::vector<std::string>& notes, const WindowInputs& in) {
   }
 }
 
+std::string UnseenNote(const CgroupDelta& delta) {
+  const auto& held = delta.held_by_unseen;
+  return fmt::format("not seen from here: {}; {}", delta.unseen,
+                     held.has_value() && !IsHeldByUnseen(held)
+                         ? "no limit there held the service"
+                         : (held.has_value() ? "a limit there held the service" : held.reason()));
+}
+
 std::vector<std::string> CollectNotes(const WindowInputs& in, const CgroupDelta& delta,
                                       const HostActivity& host) {
   std::vector<std::string> notes;
@@ -69,9 +79,7 @@ std::vector<std::string> CollectNotes(const WindowInputs& in, const CgroupDelta&
     AddNotes(notes,
              {"whether the machine was busy is not known: " + host.most_others_cpu.reason()});
   }
-  if (delta.effective.ancestors_hidden) {
-    AddNotes(notes, {"limits above the visible root of the cgroup tree cannot be read"});
-  }
+  if (!delta.unseen.empty()) AddNotes(notes, {UnseenNote(delta)});
   if (!in.timeline.stopped_because.empty()) {
     AddNotes(notes, {"the timeline ends early: " + in.timeline.stopped_because});
   }

@@ -178,9 +178,20 @@ std::string ExplainMemory(const Measurement& m) {
   return fmt::format("The memory limit is {}.", ToString(*m.requested.memory));
 }
 
-}  // namespace
+// The lines of deployment files that set the limits a metric is about: what was edited is looked
+// for there. Start lag is the generator's.
+std::string DeclaredWhere(const Measurement& m, Metric metric) {
+  if (metric == Metric::kStartLag) return "";
+  const bool memory = metric == Metric::kMemoryPeak || metric == Metric::kOomKills;
+  std::vector<LimitOrigin> told;
+  for (const LimitOrigin& origin : m.limits.origins) {
+    const bool of_memory = origin.key.find("mem") != std::string::npos;
+    if (of_memory == memory) told.push_back(origin);
+  }
+  return told.empty() ? "" : fmt::format("The limit is declared in {}.", ToString(told));
+}
 
-std::string Diagnose(const Measurement& m, const MissedBudget& missed) {
+std::string Cause(const Measurement& m, const MissedBudget& missed) {
   switch (missed.metric) {
     case Metric::kThrottleRatio:
     case Metric::kThrottledPeriods:
@@ -216,6 +227,14 @@ std::string Diagnose(const Measurement& m, const MissedBudget& missed) {
     }
   }
   return "";
+}
+
+}  // namespace
+
+std::string Diagnose(const Measurement& m, const MissedBudget& missed) {
+  std::string text = Cause(m, missed);
+  AddSentence(text, DeclaredWhere(m, missed.metric));
+  return text;
 }
 
 }  // namespace throttletest::internal

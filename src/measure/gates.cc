@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cgroup/comparable.h"
+#include "cgroup/unseen.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/cgroup/read_back.h"
 
@@ -90,6 +91,13 @@ void JudgeCounters(const WindowInputs& in, const CgroupDelta& delta, Validity& v
     Add(validity, GateOf(fault.kind), fault.text);
   }
   JudgeLimitsBefore(in, validity);
+  if (IsHeldByUnseen(delta.held_by_unseen)) {
+    Add(validity, ValidityGate::kUnseenLimit,
+        fmt::format("the service was held for {} by a CPU limit that cannot be seen from here, one "
+                    "of {}: the throttle ratio does not count it; measure where no such limit is "
+                    "in force, or from the host",
+                    throttletest::ToString(delta.held_by_unseen.value()), delta.unseen));
+  }
 }
 
 void JudgeGenerator(const WindowInputs& in, Validity& validity) {
@@ -147,12 +155,20 @@ void JudgeHost(const ValidityBounds& bounds, const HostActivity& host, Validity&
                     "by {}, above {}: run it without a CPU limit or with a larger one",
                     stopped, host.own_quota, bounds.max_own_throttled_periods));
   }
+  // Periods of such a limit cannot be counted, so the bound on them can only allow all or none.
+  if (IsHeldByUnseen(host.own_held_by_unseen) && bounds.max_own_throttled_periods == 0) {
+    Add(validity, ValidityGate::kOwnThrottled,
+        fmt::format("the test process, which sends the load, was itself held for {} by a CPU limit "
+                    "that cannot be seen from here, one of {}: run it without a CPU limit or with "
+                    "a larger one",
+                    throttletest::ToString(host.own_held_by_unseen.value()), host.own_unseen));
+  }
 }
 
 bool IsOfTheMachine(ValidityGate gate) {
   return gate == ValidityGate::kStartLag || gate == ValidityGate::kNotSent ||
          gate == ValidityGate::kSteal || gate == ValidityGate::kHostBusy ||
-         gate == ValidityGate::kOwnThrottled;
+         gate == ValidityGate::kOwnThrottled || gate == ValidityGate::kUnseenLimit;
 }
 
 }  // namespace

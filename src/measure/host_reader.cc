@@ -12,6 +12,7 @@
 
 #include "cgroup/control_file.h"
 #include "cgroup/parse.h"
+#include "cgroup/unseen.h"
 #include "service/running_services.h"
 #include "throttletest/base/error.h"
 #include "throttletest/cgroup/location.h"
@@ -115,6 +116,13 @@ void SetOwnThrottling(HostActivity& activity, const HostSnapshot& before,
   activity.own_throttled_periods = Outcome<std::int64_t>::NotAvailable(
       lack.empty() ? "no CPU quota is visible above the test process"
                    : "the cgroup of the test process could not be read: " + lack);
+  activity.own_unseen = after.own_unseen;
+  activity.own_held_by_unseen =
+      !lack.empty() || after.own_unseen.empty()
+          ? Outcome<nanoseconds>::NotAvailable(
+                lack.empty() ? "every level above the test process is visible"
+                             : "the cgroup of the test process could not be read: " + lack)
+          : HeldByUnseen(before.own_levels, after.own_levels);
   const std::size_t levels = std::min(before.own_levels.size(), after.own_levels.size());
   for (std::size_t i = 0; i < levels; ++i) {
     const CpuLevel& a = before.own_levels[i];
@@ -158,7 +166,9 @@ HostSnapshot HostReader::Read(const Service* measured) const {
   snapshot.own_lack = state_->lack;
   if (!state_->own) return snapshot;
   try {
-    snapshot.own_levels = state_->own->Read().cpu;
+    Snapshot own = state_->own->Read();
+    snapshot.own_levels = std::move(own.cpu);
+    snapshot.own_unseen = std::move(own.unseen);
   } catch (const Error& e) {
     snapshot.own_lack = e.what();
   }

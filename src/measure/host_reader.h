@@ -29,7 +29,8 @@ struct HostSnapshot {
   std::map<const Service*, std::chrono::nanoseconds> services = {};
   // The cgroup of this process and its ancestors. Absent: empty, it cannot be read.
   std::vector<CpuLevel> own_levels = {};
-  std::string own_lack = {};  // why they cannot be read; empty when they can
+  std::string own_lack = {};    // why they cannot be read; empty when they can
+  std::string own_unseen = {};  // the levels above that are hidden, in words; empty: none
 };
 
 // Reads the counters again and again; finds the cgroup of this process once.

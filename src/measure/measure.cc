@@ -13,6 +13,7 @@
 #include "measure/host_reader.h"
 #include "measure/phase.h"
 #include "measure/thread_count.h"
+#include "service/host_turn.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
 #include "throttletest/load/engine.h"
@@ -302,6 +303,7 @@ Measurement MeasureService(Service& service, const LoadPlan& plan, const Request
 Measurement MeasureService(Service& service, const Traffic& traffic,
                            const MeasureOptions& options) {
   Validate(traffic, options);
+  const internal::HostTurn turn(options.stop);
   Runner runner(service, traffic, options);
   std::vector<std::string> earlier;
   for (int attempt = 1;; ++attempt) {
@@ -309,6 +311,7 @@ Measurement MeasureService(Service& service, const Traffic& traffic,
     m.attempt = attempt;
     if (attempt > options.retries || !internal::WorthRetrying(m.validity) || !service.alive()) {
       m.notes.insert(m.notes.begin(), earlier.begin(), earlier.end());
+      if (!turn.note().empty()) m.notes.push_back(turn.note());
       return m;
     }
     earlier.push_back(

@@ -53,6 +53,8 @@ const char* ValidityGateName(ValidityGate gate) {
       return "host_busy";
     case ValidityGate::kOwnThrottled:
       return "own_throttled";
+    case ValidityGate::kUnseenLimit:
+      return "unseen_limit";
     case ValidityGate::kInterrupted:
       return "interrupted";
   }

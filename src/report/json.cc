@@ -73,6 +73,14 @@ Json RequestedJson(const Measurement& m, Absences& absences) {
   f.Set("cpuset", cpuset, absence);
   SetBytes(f, "memory_bytes", limits.memory, absence);
   SetBytes(f, "memory_and_swap_bytes", limits.memory_and_swap, absence);
+  Json declared = Json::array();
+  for (const LimitOrigin& origin : m.limits.origins) {
+    declared.push_back({{"file", origin.file},
+                        {"line", origin.line},
+                        {"key", origin.key},
+                        {"value", origin.value}});
+  }
+  f.Set("declared", declared);
   return f.Take();
 }
 
@@ -88,7 +96,7 @@ const char* SourceName(EffectiveCpuLimit::Source source) {
   return "online_cpus";
 }
 
-Json EffectiveJson(const EffectiveCpuLimit& limit, Absences& absences) {
+Json EffectiveJson(const EffectiveCpuLimit& limit, const std::string& unseen, Absences& absences) {
   constexpr const char* kNoQuota = "no CPU quota in force";
   Fields f("limits.effective", absences);
   f.Set("cpus", limit.cpus);
@@ -109,6 +117,11 @@ Json EffectiveJson(const EffectiveCpuLimit& limit, Absences& absences) {
     }
   }
   f.Set("ancestors_hidden", limit.ancestors_hidden);
+  if (unseen.empty()) {
+    f.SetAbsent("unseen", "every level of the cgroup tree is visible");
+  } else {
+    f.Set("unseen", unseen);
+  }
   return f.Take();
 }
 
@@ -123,6 +136,7 @@ Json CpuJson(const CgroupDelta& d, Absences& absences) {
   f.SetOutcome("nr_bursts", d.bursts);
   f.SetOutcome("burst_ns", d.burst_time);
   f.SetOutcome("held_ns", d.held_time);
+  f.SetOutcome("held_by_unseen_ns", d.held_by_unseen);
   f.SetOutcome("usage_ns", d.usage);
   f.SetOutcome("usage_cores", d.usage_cores);
   f.SetOutcome("usage_of_limit", d.usage_of_limit);
@@ -134,6 +148,7 @@ Json CpuJson(const CgroupDelta& d, Absences& absences) {
     f.Set("judged_path", d.judged_path);
   }
   f.Set("judged_is_ancestor", d.judged_is_ancestor);
+  f.Set("weight", d.cpu_weight, "no cpu controller here");
   f.Set("levels", internal::LevelsJson(d.levels, absences));
   return f.Take();
 }
@@ -157,6 +172,7 @@ Json HostJson(const HostActivity& host, Absences& absences) {
   } else {
     f.Set("own_quota", host.own_quota);
   }
+  f.SetOutcome("own_held_by_unseen_ns", host.own_held_by_unseen);
   return f.Take();
 }
 
@@ -284,7 +300,7 @@ std::string ToJson(const Measurement& m, const std::vector<BudgetResult>& verdic
   doc["command"] = m.command;
   doc["attempt"] = m.attempt;
   doc["limits"]["requested"] = RequestedJson(m, absences);
-  doc["limits"]["effective"] = EffectiveJson(m.cgroup.effective, absences);
+  doc["limits"]["effective"] = EffectiveJson(m.cgroup.effective, m.cgroup.unseen, absences);
   doc["validity"] = ValidityJson(m);
   doc["verdicts"] = VerdictsJson(verdicts, absences);
   if (m.early) {

@@ -11,6 +11,7 @@
 
 #include "base/number.h"
 #include "cgroup/control_file.h"
+#include "service/cgroup_advice.h"
 #include "service/owner.h"
 
 namespace throttletest::internal {
@@ -18,7 +19,7 @@ namespace {
 
 using MaybeLocation = std::optional<ControllerLocation>;
 
-constexpr const char* kOtherLaunchers = "use the docker or podman launcher";
+constexpr pid_t kFirstProcess = 1;
 
 bool Has(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -39,6 +40,8 @@ struct Level {
   ControllerLocation location;
   std::string directory;  // with fs_root
   bool writable = false;
+  bool read_only = false;  // the mount is: nobody may write
+  bool container_root = false;
   bool holds_processes = false;
   std::vector<std::string> offered = {};  // cgroup.controllers
   std::vector<std::string> enabled = {};  // cgroup.subtree_control
@@ -66,16 +69,21 @@ Level LookAt(const ControllerLocation& location, const std::string& fs_root,
   Level level{.location = location, .directory = fs_root + location.directory()};
   // A process moves only if the common ancestor's cgroup.procs may be written.
   level.writable = Writable(level.directory) && Writable(level.directory + "/cgroup.procs");
+  level.read_only = !level.writable && errno == EROFS;
   level.offered = ReadWords(level.directory + "/cgroup.controllers");
   level.enabled = ReadWords(level.directory + "/cgroup.subtree_control");
   // The real root has no cgroup.type, and is the only one that may hold processes and have
   // controllers for children.
-  const bool root = ::access((level.directory + "/cgroup.type").c_str(), F_OK) != 0;
+  const bool root = !Exists(level.directory + "/cgroup.type");
   const auto procs =
       root ? std::vector<std::string>() : ReadWords(level.directory + "/cgroup.procs");
-  // Elsewhere the cgroup above is the better place: nobody has to move.
-  const bool top = location.relative_path == "/" && location.ancestors_hidden;
-  if (top) level.in_the_way = OnlyOf(line, procs);
+  // A container's: nothing is above it, or its first process is in it. Elsewhere the cgroup above
+  // is the better place, because nobody has to move; here that would leave the container's own
+  // limits.
+  const std::vector<pid_t> ours = OnlyOf(line, procs);
+  level.container_root = (location.relative_path == "/" && location.ancestors_hidden) ||
+                         std::find(ours.begin(), ours.end(), kFirstProcess) != ours.end();
+  if (level.container_root) level.in_the_way = ours;
   level.holds_processes = !procs.empty() && level.in_the_way.empty();
   level.can_enable =
       !level.holds_processes && Writable(level.directory + "/cgroup.subtree_control");
@@ -91,6 +99,7 @@ MaybeLocation Up(ControllerLocation location) {
 }
 
 std::string WhyNot(const Level& level, const std::string& controller) {
+  if (level.read_only) return fmt::format("{} is mounted read-only", level.directory);
   if (!level.writable) {
     return fmt::format("{} is not writable for uid {}", level.directory, ::geteuid());
   }
@@ -108,15 +117,6 @@ std::string WhyNot(const Level& level, const std::string& controller) {
                      ::geteuid());
 }
 
-std::string V2Advice() {
-  return fmt::format(
-      "run as root, or in a delegated cgroup of your own (systemd-run --user --scope "
-      "-p Delegate=yes; user managers may need a drop-in Delegate=cpu cpuset io "
-      "memory pids), or in a container that is privileged and uses the host's cgroup "
-      "namespace, or {}",
-      kOtherLaunchers);
-}
-
 // The v2 part of `answer.place`.
 void PlaceV2(const CgroupLocation& own, const CgroupNeeds& needs, const std::string& fs_root,
              const std::vector<pid_t>& line, PlaceAnswer& answer) {
@@ -125,6 +125,7 @@ void PlaceV2(const CgroupLocation& own, const CgroupNeeds& needs, const std::str
   if (IsV2(own.memory) && needs.memory) required.emplace_back("memory");
   if (IsV2(own.cpuset) && needs.cpuset) required.emplace_back("cpuset");
   std::string reasons;
+  std::string advice = DelegatedCgroupAdvice();
   for (MaybeLocation at = own.unified; at; at = Up(*at)) {
     const Level level = LookAt(*at, fs_root, line);
     const auto missing = std::find_if(required.begin(), required.end(), [&](const auto& name) {
@@ -132,6 +133,10 @@ void PlaceV2(const CgroupLocation& own, const CgroupNeeds& needs, const std::str
     });
     if (missing != required.end()) {
       reasons += (reasons.empty() ? "" : "; ") + WhyNot(level, *missing);
+      if (level.read_only) advice = ReadOnlyAdvice({at->mount_point}, MayMount());
+      if (level.writable && level.container_root && level.holds_processes) {
+        advice = MoveAllAdvice(at->directory());
+      }
       continue;
     }
     CgroupLocation& parent = answer.place->parent;
@@ -149,9 +154,10 @@ void PlaceV2(const CgroupLocation& own, const CgroupNeeds& needs, const std::str
     return;
   }
   const bool permission = ::geteuid() != 0;
-  answer = Lack(permission ? ErrorCode::kPermission : ErrorCode::kUnsupported,
-                fmt::format("no cgroup v2 with the {} controller for children can be used: {}; {}",
-                            fmt::join(required, " and "), reasons, V2Advice()));
+  answer = Lack(
+      permission ? ErrorCode::kPermission : ErrorCode::kUnsupported,
+      fmt::format("no cgroup v2 with the {} controller for children can be used: {}; {}, or {}",
+                  fmt::join(required, " and "), reasons, advice, kOtherLaunchers));
 }
 
 // A v1 controller: below our own cgroup, or not at all.
@@ -162,13 +168,13 @@ bool PlaceV1(MaybeLocation& location, const std::string& fs_root) {
   return false;
 }
 
-std::string V1Lack(const ControllerLocation& location, const std::string& fs_root) {
+std::string V1Lack(const ControllerLocation& location, const CgroupLocation& own,
+                   const std::string& fs_root) {
   const std::string directory = fs_root + location.directory();
-  const bool writable = Writable(directory);
-  const int error = errno;
-  const char* advice = !writable && error == EROFS
-                           ? "mount it writable (a container must be privileged)"
-                           : "cgroup v1 needs root: run as root";
+  const int error = Writable(directory) ? 0 : errno;
+  const std::string advice = error == EROFS
+                                 ? ReadOnlyAdvice(ReadOnlyMounts(own, fs_root), MayMount())
+                                 : "cgroup v1 needs root: run as root";
   return fmt::format("{} cannot be used by uid {}: {}; {}, or {}", directory, ::geteuid(),
                      std::strerror(error), advice, kOtherLaunchers);
 }
@@ -197,7 +203,7 @@ PlaceAnswer FindCgroupPlace(const CgroupLocation& own, const CgroupNeeds& needs,
                               need.name, kOtherLaunchers));
     }
     if (!PlaceV1(location, fs_root) && need.needed) {
-      return Lack(ErrorCode::kPermission, V1Lack(*(own.*need.member), fs_root));
+      return Lack(ErrorCode::kPermission, V1Lack(*(own.*need.member), own, fs_root));
     }
     any_v2 = any_v2 || IsV2(location);
   }

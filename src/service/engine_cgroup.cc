@@ -14,7 +14,7 @@
 namespace throttletest::internal {
 namespace {
 
-std::optional<std::string> ReadFile(const std::string& path) {
+std::optional<std::string> ReadIfThere(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
@@ -47,7 +47,7 @@ std::string ClimbToQuotaFile(const ControllerLocation& start, const std::string&
 }
 
 bool HasQuota(const ControllerLocation& location, const std::string& fs_root) {
-  const auto text = ReadFile(fs_root + location.directory() + "/cpu.max");
+  const auto text = ReadIfThere(fs_root + location.directory() + "/cpu.max");
   return text && !text->starts_with("max");
 }
 
@@ -84,7 +84,7 @@ CgroupLocation ClimbToContainer(CgroupLocation location, const std::string& id,
 CgroupLocation LocateContainer(pid_t pid, const std::string& id, const std::string& proc_root,
                                const std::string& fs_root) {
   const std::string file = fmt::format("{}/{}/cgroup", proc_root, pid);
-  const auto text = ReadFile(file);
+  const auto text = ReadIfThere(file);
   if (!text || id.empty() || text->find(id) == std::string::npos) {
     throw Error(
         ErrorCode::kUnsupported,

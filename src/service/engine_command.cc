@@ -1,12 +1,14 @@
 #include "service/engine_command.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <string_view>
 
+#include "base/text.h"
 #include "service/owner.h"
 #include "throttletest/base/error.h"
 
@@ -83,13 +85,15 @@ void AddEnvironment(const LaunchRequest& request, const std::string& engine, Eng
 
 std::string OwnLabel() { return fmt::format("{}={}", kOwnerLabel, Owner::Self().ToString()); }
 
+std::string UserLabel() { return fmt::format("throttletest.user={}", ::geteuid()); }
+
 EngineCall RunCall(const Engine& engine, const LaunchRequest& request, const std::string& name,
                    const std::string& image, bool own_image) {
   CheckImageName(image);
   EngineCall call;
   Arguments& to = call.arguments;
   Append(to, {"run", "--detach", "--name", name, "--pull=never", "--restart", "no"});
-  Append(to, {"--label", OwnLabel()});
+  Append(to, {"--label", OwnLabel(), "--label", UserLabel()});
   to.insert(to.end(), engine.run_options.begin(), engine.run_options.end());
   if (request.container_port == 0) {
     Append(to, {"--network", "host"});
@@ -115,8 +119,20 @@ std::vector<std::string> UpdateCall(const ResolvedLimits& limits, const std::str
   return to;
 }
 
-std::vector<std::string> ImportCall(const std::string& image) {
-  return {"import", "--change", "LABEL " + OwnLabel(), "-", image};
+std::vector<std::string> ImportCall(LauncherKind engine, const std::string& image) {
+  // Told to read "-", podman first makes a copy, which it leaves behind when it is killed.
+  const char* source = engine == LauncherKind::kPodman ? "/dev/stdin" : "-";
+  return {"import", "--change", "LABEL " + OwnLabel(), "--change", "LABEL " + UserLabel(),
+          source,   image};
+}
+
+bool SaysGone(const CommandResult& answer) {
+  const std::string text = Lower(answer.err + answer.out);
+  for (const char* words : {"no such container", "no container with name", "no such image",
+                            "image not known", "not known in"}) {
+    if (text.find(words) != std::string::npos) return true;
+  }
+  return false;
 }
 
 }  // namespace throttletest::internal

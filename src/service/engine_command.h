@@ -14,6 +14,9 @@ namespace throttletest::internal {
 inline constexpr const char* kOwnerLabel = "throttletest.owner";
 // "throttletest.owner=..." with this process as the owner.
 std::string OwnLabel();
+// "throttletest.user=UID": an engine may serve several users, and nobody's things are removed by
+// another.
+std::string UserLabel();
 
 // A call together with the environment that carries its secrets.
 struct EngineCall {
@@ -35,7 +38,10 @@ EngineCall RunCall(const Engine& engine, const LaunchRequest& request, const std
 // limit or cpuset cannot be lifted.
 std::vector<std::string> UpdateCall(const ResolvedLimits& limits, const std::string& name);
 
-// `import`: makes an image from the archive on stdin.
-std::vector<std::string> ImportCall(const std::string& image);
+// `import`: makes an image from the archive on stdin, which must be a file.
+std::vector<std::string> ImportCall(LauncherKind engine, const std::string& image);
+
+// An engine's answer says that what it was told to remove is already gone.
+bool SaysGone(const CommandResult& answer);
 
 }  // namespace throttletest::internal

@@ -25,16 +25,6 @@ constexpr auto kSlowCall = seconds(120);  // import, run, rm: disk work
 constexpr auto kPull = seconds(900);
 constexpr std::size_t kLogBytes = std::size_t{64} << 10;
 
-// What the engine says when a thing is already gone.
-bool SaysGone(const CommandResult& result) {
-  const std::string text = Lower(result.err + result.out);
-  for (const char* words : {"no such container", "no container with name", "no such image",
-                            "image not known", "not known in"}) {
-    if (text.find(words) != std::string::npos) return true;
-  }
-  return false;
-}
-
 // Source: /proc/vmstat, key oom_kill.
 std::optional<std::int64_t> ReadSystemOomKills() {
   std::ifstream file("/proc/vmstat");
@@ -86,8 +76,8 @@ void EngineContainer::MakeImage(const LaunchRequest& request, const std::string&
   auto env = request.env;
   const UniqueFd archive = BuildProgramArchive(program, env, request.files);
   made_image_ = true;
-  const CommandResult result =
-      engine_.Call(ImportCall(name_), {.deadline = kSlowCall, .stdin_fd = archive.get()});
+  const CommandResult result = engine_.Call(ImportCall(engine_.kind, name_),
+                                            {.deadline = kSlowCall, .stdin_fd = archive.get()});
   if (!result.ok()) FailStart(result);
 }
 

@@ -152,6 +152,14 @@ std::string Engine::version() const {
   return fmt::format("{} {} ({})", name(), info.version, info.cgroup_driver);
 }
 
+std::string Engine::Describe() const {
+  std::string text =
+      fmt::format("{} {}, cgroup driver {}", name(), info.version, info.cgroup_driver);
+  if (!info.runtime.empty()) text += ", runtime " + info.runtime;
+  if (info.rootless) text += ", rootless";
+  return text;
+}
+
 std::vector<std::string> Engine::Argv(const std::vector<std::string>& call) const {
   std::vector<std::string> argv = {name()};
   argv.insert(argv.end(), global_options.begin(), global_options.end());
@@ -210,6 +218,7 @@ Engine AdaptPodman(EngineInfo info, const EngineHost& host) {
                               info.runtime));
     }
     engine.global_options.insert(engine.global_options.end(), {"--runtime", host.runc});
+    info.runtime = "runc";
   }
   engine.run_options = {"--log-driver", "k8s-file"};
   // Without the capability the runtime fails when podman asks for more than the hard limits.

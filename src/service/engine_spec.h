@@ -35,6 +35,8 @@ struct Engine {
   std::string name() const { return LauncherName(kind); }
   // "docker 20.10.24 (cgroupfs)".
   std::string version() const;
+  // The same and more, for people: "podman 4.3.1, cgroup driver systemd, runtime crun, rootless".
+  std::string Describe() const;
   // The whole argument vector of one call.
   std::vector<std::string> Argv(const std::vector<std::string>& call) const;
   CommandResult Call(const std::vector<std::string>& call,

@@ -2,14 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <future>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
 #include "base/text.h"
 #include "service/engine_command.h"
-#include "service/instance.h"
+#include "service/engine_spec.h"
 #include "service/owner.h"
+#include "service/program.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest::internal {
@@ -20,23 +23,19 @@ constexpr auto kQuickly = std::chrono::seconds(10);
 std::vector<std::string> List(const Engine& engine, const std::vector<std::string>& what,
                               const std::string& format) {
   std::vector<std::string> call = what;
-  call.insert(call.end(), {"--filter", fmt::format("label={}", kOwnerLabel), "--format", format});
+  call.insert(call.end(), {"--filter", fmt::format("label={}", kOwnerLabel), "--filter",
+                           "label=" + UserLabel(), "--format", format});
   const CommandResult result = engine.Call(call, {.deadline = kQuickly});
-  return result.ok() ? DeadNames(result.out) : std::vector<std::string>();
+  if (!result.ok()) throw Error(ErrorCode::kNoContainerRuntime, result.Describe());
+  return DeadNames(result.out);
 }
 
-bool Remove(const EngineLeftover& leftover) {
-  const std::vector<std::string> call =
-      leftover.image ? std::vector<std::string>{"rmi", "--force", leftover.name}
-                     : std::vector<std::string>{"rm", "--force", "--volumes", leftover.name};
-  return OpenEngine(leftover.kind).Call(call, {.deadline = kQuickly}).ok();
+void Append(LeftoverSearch& to, LeftoverSearch more) {
+  std::move(more.found.begin(), more.found.end(), std::back_inserter(to.found));
+  std::move(more.not_asked.begin(), more.not_asked.end(), std::back_inserter(to.not_asked));
 }
 
 }  // namespace
-
-std::string EngineLeftover::ToString() const {
-  return std::string(LauncherName(kind)) + (image ? " image " : " container ") + name;
-}
 
 std::vector<std::string> DeadNames(const std::string& listing) {
   std::vector<std::string> names;
@@ -53,39 +52,53 @@ std::vector<std::string> DeadNames(const std::string& listing) {
   return names;
 }
 
-std::vector<EngineLeftover> FindEngineLeftovers(LauncherKind engine) {
-  std::vector<EngineLeftover> found;
+LeftoverSearch FindEngineLeftovers(LauncherKind engine) {
+  LeftoverSearch search;
+  if (!FindProgram(LauncherName(engine))) return search;
   try {
     const Engine opened = OpenEngine(engine);
     for (auto& name : List(opened, {"ps", "--all"}, "{{.Names}}")) {
-      found.push_back({engine, false, std::move(name)});
+      search.found.push_back({Leftover::Kind::kContainer, engine, std::move(name)});
     }
     for (auto& name : List(opened, {"images"}, "{{.Repository}}")) {
-      found.push_back({engine, true, std::move(name)});
+      search.found.push_back({Leftover::Kind::kImage, engine, std::move(name)});
     }
-  } catch (const std::exception&) {
-    // Not usable here: nothing of ours can be in it that this process could remove.
+  } catch (const std::exception& e) {
+    search.not_asked.emplace_back(e.what());
   }
-  return found;
+  return search;
 }
 
-std::vector<EngineLeftover> FindEngineLeftovers() {
+LeftoverSearch FindEngineLeftovers() {
   // Side by side: an engine takes a good part of a second to answer.
   auto podman =
       std::async(std::launch::async, [] { return FindEngineLeftovers(LauncherKind::kPodman); });
-  std::vector<EngineLeftover> found = FindEngineLeftovers(LauncherKind::kDocker);
-  for (EngineLeftover& leftover : podman.get()) found.push_back(std::move(leftover));
-  return found;
+  LeftoverSearch search = FindEngineLeftovers(LauncherKind::kDocker);
+  Append(search, podman.get());
+  return search;
+}
+
+std::string RemoveEngineLeftover(const Leftover& leftover) {
+  const bool image = leftover.kind == Leftover::Kind::kImage;
+  try {
+    const Engine engine = OpenEngine(leftover.launcher);
+    // Removing a running container would first wait for the engine's own grace time.
+    if (!image) engine.Call({"kill", "--signal", "KILL", leftover.name}, {.deadline = kQuickly});
+    const CommandResult result =
+        engine.Call(image ? std::vector<std::string>{"rmi", "--force", leftover.name}
+                          : std::vector<std::string>{"rm", "--force", "--volumes", leftover.name},
+                    {.deadline = kQuickly});
+    return result.ok() || SaysGone(result) ? std::string() : result.Describe();
+  } catch (const std::exception& e) {
+    return e.what();
+  }
 }
 
 std::vector<std::string> SweepEngineLeftovers(LauncherKind engine) {
   std::vector<std::string> removed;
-  for (const EngineLeftover& leftover : FindEngineLeftovers(engine)) {
-    try {
-      if (Remove(leftover)) removed.push_back(leftover.ToString());
-    } catch (const std::exception&) {
-      // Tried again at the next start.
-    }
+  for (const Leftover& leftover : FindEngineLeftovers(engine).found) {
+    // What cannot be removed now is tried again at the next start.
+    if (RemoveEngineLeftover(leftover).empty()) removed.push_back(leftover.ToString());
   }
   return removed;
 }

@@ -1,28 +1,24 @@
 // Containers and images whose owner has died without removing them.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "service/engine_spec.h"
+#include "throttletest/service/cleanup.h"
 
 namespace throttletest::internal {
 
-// One thing of ours in an engine.
-struct EngineLeftover {
-  LauncherKind kind = LauncherKind::kDocker;
-  bool image = false;
-  std::string name;
+// Those of this user, in all engines whose command is installed. Errors: none, an engine that does
+// not answer is named in the result.
+LeftoverSearch FindEngineLeftovers();
+// Those in one engine.
+LeftoverSearch FindEngineLeftovers(LauncherKind engine);
 
-  // "docker container throttletest-...".
-  std::string ToString() const;
-};
+// See RemoveLeftover().
+std::string RemoveEngineLeftover(const Leftover& leftover);
 
-// Those of dead owners in one engine, or in both; an engine that is missing or does not answer has
-// none. Errors: none.
-std::vector<EngineLeftover> FindEngineLeftovers(LauncherKind engine);
-std::vector<EngineLeftover> FindEngineLeftovers();
+// Removes what is found in one engine, and returns what it removed. Errors: none.
+std::vector<std::string> SweepEngineLeftovers(LauncherKind engine);
 
 // The names in the output of `ps` or `images` whose owner, which is part of the name, is dead.
 // Podman's "localhost/" is taken off.

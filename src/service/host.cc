@@ -10,9 +10,11 @@
 
 #include "service/cgroup_place.h"
 #include "service/engine_spec.h"
-#include "service/engine_sweep.h"
 #include "service/host_checks.h"
 #include "service/instance.h"
+#include "service/surroundings.h"
+#include "throttletest/service/cleanup.h"
+#include "throttletest/service/host_lock.h"
 
 namespace throttletest {
 namespace {
@@ -44,9 +46,9 @@ CpuSet UsableCpus() {
   return CpuSet(std::move(cpus));
 }
 
-std::optional<EffectiveCpuLimit> OwnLimit(const CgroupLocation& location) {
+std::optional<Snapshot> ReadOwn(const CgroupLocation& location) {
   try {
-    return Cgroup::Open(location, "", true).Read().EffectiveCpu();
+    return Cgroup::Open(location, "", true).Read();
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -65,12 +67,20 @@ void LookAtCgroups(HostReport& report) {
     }
     return finding;
   });
+  const bool hidden = own.cpu && own.cpu->ancestors_hidden;
+  report.findings.push_back(ContainerFinding(Surroundings::Look(hidden)));
   report.findings.push_back(ControllerFinding("cpu", true, own.cpu));
   report.findings.push_back(ControllerFinding("cpuacct", false, own.cpuacct));
   report.findings.push_back(ControllerFinding("cpuset", false, own.cpuset));
   report.findings.push_back(ControllerFinding("memory", false, own.memory));
   report.findings.push_back(PermissionFinding(FindCgroupPlace(CgroupNeeds{})));
-  Look(report, "cores", [&] { return CoresFinding(OnlineCpus(), UsableCpus(), OwnLimit(own)); });
+  const std::optional<Snapshot> snapshot = ReadOwn(own);
+  const bool tells = snapshot && !snapshot->cpu.empty() && snapshot->cpu.front().held_time;
+  report.findings.push_back(UnseenFinding(own.cpu, tells));
+  Look(report, "cores", [&] {
+    return CoresFinding(OnlineCpus(), UsableCpus(),
+                        snapshot ? std::optional(snapshot->EffectiveCpu()) : std::nullopt);
+  });
   report.findings.push_back(SwapFinding(own));
 }
 
@@ -79,7 +89,7 @@ void LookAtLauncher(HostReport& report, LauncherKind kind, const std::string& la
   if (lack.empty()) report.usable_launchers.emplace_back(LauncherName(kind));
   if (lack.empty() && kind != LauncherKind::kCgroup) {
     try {
-      version = OpenEngine(kind).version();
+      version = OpenEngine(kind).Describe();
     } catch (const std::exception&) {
       // It answered a moment ago; the finding stays without a version.
     }
@@ -111,11 +121,10 @@ HostReport InspectHost() {
       finding.status = Status::kWarning;
     }
   }
+  Look(report, "host lock", [] { return HostLockFinding(HostLockFromEnvironment().path); });
   Look(report, "leftovers", [] {
-    std::vector<std::string> names = FindCgroupLeftovers();
-    for (const EngineLeftover& leftover : FindEngineLeftovers()) {
-      names.push_back(leftover.ToString());
-    }
+    std::vector<std::string> names;
+    for (const Leftover& leftover : FindLeftovers().found) names.push_back(leftover.ToString());
     return LeftoversFinding(names);
   });
   return report;

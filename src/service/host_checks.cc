@@ -8,6 +8,8 @@
 #include <fstream>
 
 #include "base/number.h"
+#include "cgroup/control_file.h"
+#include "service/file_lock.h"
 #include "throttletest/base/duration.h"
 
 namespace throttletest::internal {
@@ -22,11 +24,6 @@ std::optional<std::string> FirstLine(const std::string& path) {
   // Where pressure information is off, the file exists and reading it fails.
   if (!std::getline(file, line)) return std::nullopt;
   return line;
-}
-
-bool Exists(const fs::path& path) {
-  std::error_code ec;
-  return fs::exists(path, ec);
 }
 
 // The directory or, on the v2 root, which has no such files, a cgroup right below it.
@@ -49,13 +46,6 @@ HostFinding ControllerFinding(const std::string& controller, bool required,
     finding.detail = fmt::format("{} at {}, this process in {}",
                                  location->version == CgroupVersion::kV2 ? "v2" : "v1",
                                  location->mount_point, location->relative_path);
-    if (location->ancestors_hidden) {
-      finding.status = Status::kWarning;
-      finding.detail += "; the levels above are hidden";
-      finding.advice =
-          "limits above the visible root cannot be seen: run with the host's cgroup "
-          "namespace to see them";
-    }
     return finding;
   }
   finding.status = required ? Status::kLack : Status::kWarning;
@@ -171,12 +161,36 @@ HostFinding SliceFinding(const std::string& proc_root) {
   return finding;
 }
 
+HostFinding HostLockFinding(const std::string& path) {
+  HostFinding finding{.topic = "host lock", .status = Status::kOk, .detail = path, .advice = ""};
+  if (path.empty()) {
+    finding.status = Status::kWarning;
+    finding.detail = "switched off";
+    finding.advice =
+        "measurements of several processes measure each other: unset THROTTLETEST_LOCK";
+    return finding;
+  }
+  try {
+    const auto holder = FileLock(path).Holder();
+    finding.detail += holder ? fmt::format(", held by process {}", *holder) : ", free";
+  } catch (const Error& e) {
+    finding.status = Status::kWarning;
+    finding.detail = e.what();
+    finding.advice =
+        "measurements of several processes measure each other: set THROTTLETEST_LOCK to a file "
+        "that can be made";
+  }
+  return finding;
+}
+
 HostFinding LeftoversFinding(const std::vector<std::string>& leftovers) {
   HostFinding finding{.topic = "leftovers", .status = Status::kOk, .detail = "none", .advice = ""};
   if (leftovers.empty()) return finding;
   finding.status = Status::kWarning;
   finding.detail = fmt::format("{}", fmt::join(leftovers, ", "));
-  finding.advice = "of test processes that were killed; the next start of a service removes them";
+  finding.advice =
+      "of test processes that were killed: `throttletest clean` removes them, and so does the next "
+      "start of a service";
   return finding;
 }
 

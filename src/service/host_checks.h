@@ -32,6 +32,9 @@ HostFinding SwapFinding(const CgroupLocation& location, const std::string& fs_ro
 HostFinding PressureFinding(const std::string& proc_root = "/proc");
 // "bandwidth slice": how much quota a CPU takes at once.
 HostFinding SliceFinding(const std::string& proc_root = "/proc");
+// "host lock": who measures now, or why several processes cannot be kept apart. `path` is that of
+// HostLockOptions.
+HostFinding HostLockFinding(const std::string& path);
 // "leftovers": things of owners that died.
 HostFinding LeftoversFinding(const std::vector<std::string>& leftovers);
 

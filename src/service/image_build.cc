@@ -16,11 +16,14 @@
 namespace throttletest::internal {
 namespace {
 
-// Unlinked at once, so that nothing is left whatever happens.
+// Without a name, or unlinked at once where the file system cannot make such a file: nothing is
+// left whatever happens.
 UniqueFd TemporaryFile() {
   std::error_code ec;
   std::string folder = std::filesystem::temp_directory_path(ec).string();
   if (ec) folder = "/tmp";
+  UniqueFd nameless(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (nameless.valid()) return nameless;
   std::string name = folder + "/throttletest-image-XXXXXX";
   UniqueFd file(::mkostemp(name.data(), O_CLOEXEC));
   if (!file.valid()) {

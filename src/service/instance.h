@@ -62,10 +62,4 @@ std::unique_ptr<Instance> LaunchInCgroup(const LaunchRequest& request);
 std::unique_ptr<Instance> LaunchInDocker(const LaunchRequest& request);
 std::unique_ptr<Instance> LaunchInPodman(const LaunchRequest& request);
 
-// What dead owners left behind. Each Find names leftovers for messages; each Sweep removes those of
-// owners that no longer live and returns what it removed. Errors: none.
-std::vector<std::string> FindCgroupLeftovers();
-std::vector<std::string> SweepCgroupLeftovers();
-std::vector<std::string> SweepEngineLeftovers(LauncherKind engine);
-
 }  // namespace throttletest::internal

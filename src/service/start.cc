@@ -4,6 +4,9 @@
 #include <mutex>
 #include <set>
 
+#include "service/cgroup_sweep.h"
+#include "service/engine_sweep.h"
+#include "service/host_turn.h"
 #include "service/instance.h"
 #include "service/port.h"
 #include "service/running_service.h"
@@ -88,6 +91,8 @@ std::unique_ptr<Service> StartService(const ServiceSpec& spec, const std::stop_t
   internal::CheckSpec(spec, kind);
   const ResolvedLimits limits = ResolveLimits(spec.limits, OnlineCpus());
   ThrowIfStopped(stop);
+  // A start uses CPU that others who measure would miss, and theirs would make it slow.
+  const internal::HostTurn turn(stop);
   SweepOnce(kind);
   for (int attempt = 1;; ++attempt) {
     try {

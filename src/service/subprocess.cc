@@ -108,6 +108,7 @@ class ChildSetup {
     }
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent_) ::_exit(127);  // it died before the call above
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -120,6 +121,7 @@ class ChildSetup {
   }
 
  private:
+  const pid_t parent_ = ::getpid();
   std::vector<std::string> strings_;
   std::vector<const char*> pointers_;
   std::string directory_;

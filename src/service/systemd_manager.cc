@@ -11,8 +11,6 @@
 namespace throttletest::internal {
 namespace {
 
-bool IsThere(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
-
 std::string FromEnvironment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -65,18 +63,18 @@ std::string DelegateAdvice() {
 SystemdAnswer FindSystemdManager(const ControllerLocation& unified,
                                  const SystemdSurroundings& surroundings) {
   // What sd_booted(3) looks at.
-  if (!IsThere(surroundings.fs_root + "/run/systemd/system")) return {};
+  if (!Exists(surroundings.fs_root + "/run/systemd/system")) return {};
   // In a container's view of the tree the units of the machine's systemd are not to be seen.
   if (unified.ancestors_hidden) return {};
   const bool user = surroundings.uid != 0;
-  if (!user && !IsThere(surroundings.fs_root + "/run/dbus/system_bus_socket")) return {};
+  if (!user && !Exists(surroundings.fs_root + "/run/dbus/system_bus_socket")) return {};
   SystemdManager manager = user ? TheUsers(unified, surroundings.uid) : TheMachines(unified);
   if (user) {
     const std::string runtime_dir = surroundings.runtime_dir.empty()
                                         ? fmt::format("/run/user/{}", surroundings.uid)
                                         : surroundings.runtime_dir;
     const std::string directory = surroundings.fs_root + manager.home.directory();
-    if (!IsThere(surroundings.fs_root + runtime_dir + "/bus") || !IsThere(directory)) {
+    if (!Exists(surroundings.fs_root + runtime_dir + "/bus") || !Exists(directory)) {
       return {.manager = std::nullopt,
               .lack = fmt::format("no systemd manager runs for uid {0} ({1}/bus): log in as that "
                                   "user, or keep one running with: sudo loginctl enable-linger {0}",

@@ -19,9 +19,10 @@ struct CleanupAction {
   // Cgroups whose processes are killed and which are then removed, sub-cgroups included. Absolute
   // paths below a cgroup mount.
   std::vector<std::string> cgroup_dirs = {};
-  // Argument vectors run one after the other once the cgroups are gone, each with a deadline of
-  // 20 s and with its streams on /dev/null. A program without '/' is looked up in PATH when the
-  // action is registered; the environment is that of the moment the watcher was started.
+  // Argument vectors run one after the other once the cgroups are gone, and all of them once more a
+  // second later, each with a deadline of 20 s and with its streams on /dev/null. A program without
+  // '/' is looked up in PATH when the action is registered; the environment is that of the moment
+  // the watcher was started.
   std::vector<std::vector<std::string>> commands = {};
 };
 

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::int64_t kCommandMs = 20'000;
 constexpr std::int64_t kReapMs = 10'000;
+constexpr std::int64_t kSettleMs = 1000;
 // Where the two descriptors that are kept end up.
 constexpr int kAliveFd = 3;
 constexpr int kParentFd = 4;
@@ -174,9 +175,17 @@ void RunWatcher(WatchBoard* board, int alive, int parent) {
   ForEachRecord(board, [](const ActionReader& record) {
     if (record.directory() != nullptr) ReapCgroup(record.directory(), kReapMs);
   });
-  ForEachRecord(board, [](const ActionReader& record) {
-    if (record.command() != nullptr) RunCommand(record.command());
-  });
+  // Twice: an engine may still be making what the dead process had asked it for.
+  for (int pass = 0; pass < 2; ++pass) {
+    bool any = false;
+    ForEachRecord(board, [&any](const ActionReader& record) {
+      if (record.command() == nullptr) return;
+      any = true;
+      RunCommand(record.command());
+    });
+    if (!any) break;
+    if (pass == 0) SleepMs(kSettleMs);
+  }
   ::_exit(0);
 }
 

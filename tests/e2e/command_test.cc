@@ -212,7 +212,20 @@ TEST_F(Command, DoctorSaysWhatWorks) {
   EXPECT_EQ(run.status, 0) << run.out;
   EXPECT_THAT(run.out, AllOf(HasSubstr("cgroup"), HasSubstr("docker"), HasSubstr("podman")));
   const auto json = test::RunBinary({THROTTLETEST, "doctor", "--json"});
-  EXPECT_TRUE(nlohmann::json::parse(json.out)["can_measure"].get<bool>());
+  EXPECT_EQ(json.status, run.status);
+  const auto document = nlohmann::json::parse(json.out);
+  EXPECT_TRUE(document["can_measure"].get<bool>());
+  std::vector<std::string> topics;
+  for (const auto& finding : document["findings"]) {
+    topics.push_back(finding["topic"]);
+    if (finding["status"] != "ok") {
+      EXPECT_NE(finding["advice"], "") << finding;
+    }
+  }
+  EXPECT_THAT(topics, testing::IsSupersetOf({"kernel", "container", "cgroups", "cgroup cpu",
+                                             "cgroup permission", "unseen levels", "cores",
+                                             "launcher cgroup", "launcher docker",
+                                             "launcher podman", "host lock", "leftovers"}));
 }
 
 // Bad input: one clear message that quotes it, the right status, and nothing started or left.

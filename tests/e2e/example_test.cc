@@ -39,11 +39,11 @@ TEST(CutLimit, FailsWithValuesCauseAndTheQuotaThatWouldHold) {
   EXPECT_EQ(run.status, 1) << run.out << run.err;
   EXPECT_THAT(run.out,
               AllOf(ContainsRegex("throttle ratio 0\\.[0-9]+ \\(95 % interval [01]\\.[0-9]+"
-                                  "\\.\\.[01]\\.[0-9]+, 20 batches\\) is not below 0\\.05"),
-                    // 160 requests are too few for an upper end of P99.
+                                  "\\.\\.[01]\\.[0-9]+, 13 batches\\) is not below 0\\.05"),
+                    // 104 requests are too few for an upper end of P99.
                     ContainsRegex("P99 [0-9.]+ ms \\(95 % interval [0-9.]+ ms and above, "
-                                  "20 batches\\) is not below 250 ms"),
-                    ContainsRegex("nearest rank, 160 requests"),
+                                  "13 batches\\) is not below 250 ms"),
+                    ContainsRegex("nearest rank, 104 requests"),
                     ContainsRegex("of [0-9]+ periods throttled"),
                     ContainsRegex("overlap a throttled window"),
                     ContainsRegex("cpus >= [0-9.]+ would fit")));

@@ -25,6 +25,20 @@ TEST_F(Outcomes, PassesAQuotaWithRoom) {
   EXPECT_THAT(run.out, HasSubstr("[ MEASURED ] cgroup"));
 }
 
+TEST_F(Outcomes, TheBoundOfStartLagCanBeGivenToTheProgram) {
+  const auto run = [](const char* bound) {
+    return test::RunBinary({OUTCOMES_SAMPLE, "--gtest_filter=*PassesWithRoom*",
+                            "--throttletest_launcher=cgroup", "--throttletest_retries=0",
+                            std::string("--throttletest_max_start_lag=") + bound});
+  };
+  const auto late = run("1us");
+  EXPECT_EQ(late.status, 1) << late.out;
+  EXPECT_THAT(late.out, AllOf(HasSubstr("INCONCLUSIVE"), HasSubstr("is above 1 us")));
+  const auto bad = run("80");
+  EXPECT_EQ(bad.status, 2) << bad.out;
+  EXPECT_THAT(bad.err, AllOf(HasSubstr("--throttletest_max_start_lag"), HasSubstr("80ms")));
+}
+
 TEST_F(Outcomes, FailsNotOnAMissingQuota) {
   const auto run = Run(OUTCOMES_SAMPLE, "*WithoutQuota");
   EXPECT_EQ(run.status, 1) << run.out;

@@ -170,6 +170,22 @@ class MeasurementBuilder {
     in_.host_after.own_levels = {own};
     return *this;
   }
+  // In a container: a level that cannot be seen held the service and the test process for so long.
+  // Absent: the kernel does not tell.
+  MeasurementBuilder& BelowUnseen(std::optional<nanoseconds> service, nanoseconds own) {
+    in_.before.unseen = in_.after->unseen = "the levels above /sys/fs/cgroup";
+    in_.host_before.own_unseen = in_.host_after.own_unseen = in_.before.unseen;
+    CpuLevel level{.path = "/", .inode = 9, .bandwidth = CpuBandwidth{}};
+    level.held_time = nanoseconds(5s);
+    in_.host_before.own_levels = {level};
+    *level.held_time += own;
+    in_.host_after.own_levels = {level};
+    if (!service) return *this;
+    in_.before.cpu[0].held_time = nanoseconds(0);
+    in_.after->cpu[0].held_time = *service + in_.after->cpu[0].counters->throttled_time -
+                                  in_.before.cpu[0].counters->throttled_time;
+    return *this;
+  }
   MeasurementBuilder& Threads(int threads) {
     in_.threads = Outcome<int>::Value(threads);
     return *this;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,10 @@ struct CgroupDelta {
   // Leaf's time held by its own or an ancestor's quota. Not available: kernel older than 6.6, or
   // there is no ancestor that could hold it.
   Outcome<std::chrono::nanoseconds> held_time;
+  // The part of held_time that no visible level accounts for: a quota on a level that cannot be
+  // seen from here held the service. Not available: every level is visible, or kernel older than
+  // 6.6, which does not tell.
+  Outcome<std::chrono::nanoseconds> held_by_unseen;
 
   Outcome<std::chrono::nanoseconds> usage;  // CPU time, leaf and descendants
   Outcome<double> usage_cores;              // usage / wall, in CPUs
@@ -68,10 +73,12 @@ struct CgroupDelta {
   Outcome<std::chrono::nanoseconds> cpu_pressure_some;
   Outcome<std::chrono::nanoseconds> memory_pressure_some;
 
-  EffectiveCpuLimit effective;  // at the second snapshot
-  std::string judged_path;      // level the bandwidth figures are of; empty without a quota
+  EffectiveCpuLimit effective;                  // at the second snapshot
+  std::optional<std::int64_t> cpu_weight = {};  // as Snapshot::cpu_weight, at the second one
+  std::string judged_path;  // level the bandwidth figures are of; empty without a quota
   bool judged_is_ancestor = false;
   std::vector<LevelDelta> levels;  // all levels with a quota, leaf first
+  std::string unseen;              // the levels that cannot be seen, as UnseenLevels(); empty: none
   // Empty: the two snapshots may be compared. Else every figure above is inconclusive with these
   // reasons.
   std::vector<CgroupFault> faults;

@@ -7,9 +7,11 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "throttletest/base/byte_size.h"
 #include "throttletest/cgroup/cpu_set.h"
+#include "throttletest/cgroup/limit_origin.h"
 
 namespace throttletest {
 
@@ -33,8 +35,15 @@ struct Limits {
   // Memory PLUS swap, as the container engines define it; ByteSize::Unlimited() = swap without
   // limit; equal to `memory` = no swap. Absent: as the engines do, twice `memory`. Needs `memory`.
   std::optional<ByteSize> memory_swap = {};
+  // The lines these limits were read from, by LimitsFromCompose() and LimitsFromManifest();
+  // messages name them. Absent: empty, the limits were written in the test.
+  std::vector<LimitOrigin> origins = {};
 
-  friend bool operator==(const Limits&, const Limits&) = default;
+  // Whether the same is asked for, wherever it was written.
+  friend bool operator==(const Limits& a, const Limits& b) {
+    return a.cpus == b.cpus && a.quota == b.quota && a.period == b.period && a.burst == b.burst &&
+           a.cpuset == b.cpuset && a.memory == b.memory && a.memory_swap == b.memory_swap;
+  }
 };
 
 // CPU bandwidth as the kernel holds it.
@@ -68,7 +77,8 @@ struct ResolvedLimits {
 // `online` is the set of CPUs the machine has (OnlineCpus()). A cpus value above the number of CPUs
 // is legal for the kernel and accepted here; `docker` refuses it by itself, and its launcher says
 // so. Errors: kInvalidArgument; the message quotes the value, the kernel's range and the likely
-// intent (e.g. "period 100 us is below 1000 us; did you mean 100 ms?").
+// intent (e.g. "period 100 us is below 1000 us; did you mean 100 ms?"), and where the limits come
+// from when they were read from a file.
 ResolvedLimits ResolveLimits(const Limits& limits, const CpuSet& online);
 
 // "cpus 0.5 (50 ms per 100 ms), memory 64 MiB", or "none".

@@ -23,12 +23,20 @@ struct ControllerLocation {
   // True when the mount shows a subtree (cgroup namespace or bind mount): limits above cannot be
   // seen.
   bool ancestors_hidden = false;
+  // What is mounted, as a path in the hierarchy: "/docker/3f2a" in a container with the host's
+  // cgroup namespace, "/" where all of it is. In a namespace of its own "/" as well: the kernel
+  // does not tell it more. Source: mountinfo, root.
+  std::string visible_root = "/";
 
   // mount_point joined with relative_path.
   std::string directory() const;
 
   friend bool operator==(const ControllerLocation&, const ControllerLocation&) = default;
 };
+
+// Which levels cannot be seen, in words: "the levels above /docker/3f2a (only that part of the tree
+// is mounted at /sys/fs/cgroup/cpu)". Absent: empty, all can.
+std::string UnseenLevels(const ControllerLocation& location);
 
 // All controllers throttletest reads. Absent: the machine does not offer that controller here.
 struct CgroupLocation {

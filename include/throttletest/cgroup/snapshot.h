@@ -99,8 +99,13 @@ struct Snapshot {
   std::optional<std::chrono::nanoseconds> system = {};  // v2 only
   std::optional<CpuSet> cpuset = {};  // effective cpuset. Absent: cpuset controller not available.
   std::string cpuset_path;
+  // The leaf's share of busy CPUs beside its siblings, as the kernel has it: no limit, and engines
+  // disagree on how one follows from the other. Units: v2 cpu.weight 1..10000, default 100; v1
+  // cpu.shares 2..262144, default 1024. Absent: no cpu controller here.
+  std::optional<std::int64_t> cpu_weight = {};
   CpuSet online;
   bool ancestors_hidden = false;
+  std::string unseen;  // those ancestors in words, as UnseenLevels(); empty when all are visible
   MemoryCounters memory;
   PressureCounters pressure;
   // Oddities worth telling, e.g. an ignored third field in cpu.max.

@@ -7,6 +7,7 @@
 //   }
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -25,6 +26,9 @@ struct Flags {
   bool skip_inconclusive = false;
   // --throttletest_retries=N: overrides MeasureOptions::retries.
   std::optional<int> retries;
+  // --throttletest_max_start_lag=DURATION: overrides ValidityBounds::start_lag_p99, for a machine
+  // that is too slow for the bound in the source, such as an emulated one.
+  std::optional<std::chrono::nanoseconds> max_start_lag;
   // --throttletest_baseline_file=FILE, THROTTLETEST_BASELINE_FILE: where all baselines are. Absent:
   // empty, throttletest_baselines.json beside the source that names the baseline.
   std::string baseline_file;

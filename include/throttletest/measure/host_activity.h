@@ -2,6 +2,7 @@
 // say more about the machine than about the service.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -30,6 +31,12 @@ struct HostActivity {
   Outcome<std::int64_t> own_throttled_periods;
   // That level and its quota, "/ci/job (50 ms per 100 ms (0.5 CPUs))". Absent: empty.
   std::string own_quota;
+  // Time this process's cgroup was held by a CPU limit on a level that cannot be seen. Units: ns
+  // summed over CPUs. Absent: all levels are visible, or kernel older than 6.6. Source:
+  // cpu.stat.local.
+  Outcome<std::chrono::nanoseconds> own_held_by_unseen;
+  // Those levels in words, as UnseenLevels(). Absent: empty, all are visible.
+  std::string own_unseen;
 };
 
 }  // namespace throttletest

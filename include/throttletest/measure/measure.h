@@ -59,12 +59,14 @@ void Validate(const MeasureOptions& options);
 // The same, and that they fit the traffic.
 void Validate(const Traffic& traffic, const MeasureOptions& options);
 
-// Measures a running service. The result says in `validity` whether it may be trusted; a Budget on
+// Measures a running service, when no other process on this machine starts or measures one (see
+// service/host_lock.h). The result says in `validity` whether it may be trusted; a Budget on
 // an untrusted one is inconclusive. Once the window is open, a service that ends and a
 // stop request end the load early and give an untrusted result with what was measured so far.
 // Errors: kInvalidArgument for a bad plan, request or option; kNotReady "service ended during
 // warm-up: ..." and kCgroup when the service cannot be measured before the window opens;
-// kInterrupted for a stop request before it opens; kLoad.
+// kInterrupted for a stop request before it opens; kUnsupported when others measure for too long;
+// kLoad.
 Measurement MeasureService(Service& service, const LoadPlan& plan, const Request& request,
                            const MeasureOptions& options = {});
 // The same for a mix of requests or several streams at once.

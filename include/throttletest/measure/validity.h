@@ -20,6 +20,7 @@ enum class ValidityGate {
   kSteal,              // "steal": the hypervisor ran something else
   kHostBusy,           // "host_busy": other processes used the machine's CPUs
   kOwnThrottled,       // "own_throttled": the load generator itself was stopped by a CPU quota
+  kUnseenLimit,        // "unseen_limit": a CPU limit that cannot be seen held the service
   kInterrupted,        // "interrupted"
 };
 const char* ValidityGateName(ValidityGate gate);

@@ -23,7 +23,7 @@ struct HostReport {
 };
 
 // Looks: cgroup mode per controller, permissions, engines and their daemons, cores, own limits,
-// leftovers of dead owners. Starts nothing. Errors: none.
+// who holds the host-wide lock, leftovers of dead owners. Starts nothing. Errors: none.
 HostReport InspectHost();
 
 }  // namespace throttletest

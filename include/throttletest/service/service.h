@@ -74,11 +74,13 @@ class Service {
   Service() = default;
 };
 
-// Starts `spec`, waits until it is ready and checks that its limits are in force.
+// Starts `spec`, waits until it is ready and checks that its limits are in force. First waits until
+// no other process on this machine starts or measures; see host_lock.h.
 //
 // On any failure everything that was made is removed before the exception leaves.
 // Errors: kInvalidArgument (before anything is started); kUnsupported / kPermission /
-// kNoContainerRuntime with the way out; kServiceStart when limits did not take ("effective burst 20
+// kNoContainerRuntime with the way out (kUnsupported also when others measure for too long);
+// kServiceStart when limits did not take ("effective burst 20
 // us, requested 20000 us") or the program cannot be run; kNotReady with the reason, the check's
 // last answer and the last log lines; kInterrupted.
 std::unique_ptr<Service> StartService(const ServiceSpec& spec, const std::stop_token& stop = {});

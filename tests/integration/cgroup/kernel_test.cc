@@ -278,12 +278,11 @@ TEST_F(CgroupKernel, C040ExplainsAShareAboveTheParents) {
 
 TEST_F(CgroupKernel, C050ReportsWhatTheKernelRefuses) {
   const std::string file = on_v1_ ? "cpu.cfs_quota_us" : "cpu.max";
-  for (const char* value : {"7e4", "70000us", "999"}) {
+  for (const char* value : {"7e4", "seventy", "999"}) {
     EXPECT_THROW(WriteControlFile(location_.cpu->directory(), file, value), Error) << value;
   }
-  // Hexadecimal is taken on v1: only reading back catches it.
-  if (!on_v1_) return;
-  WriteControlFile(location_.cpu->directory(), file, "0x10000");
+  // v1 takes hexadecimal, and v2 what begins with a number: only reading back catches it.
+  WriteControlFile(location_.cpu->directory(), file, on_v1_ ? "0x10000" : "70000us");
   EXPECT_FALSE(CheckLimits(kTenth, Cgroup::Open(location_).Read()).ok());
 }
 

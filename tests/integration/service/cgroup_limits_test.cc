@@ -6,6 +6,7 @@
 
 #include <chrono>
 
+#include "service/cgroup_place.h"
 #include "service_support.h"
 #include "throttletest/base/error.h"
 #include "throttletest/cgroup/read_back.h"
@@ -15,6 +16,7 @@ namespace {
 
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -73,6 +75,35 @@ TEST_F(CgroupLimits, C081TheProcessIsInsideThePlannedCgroup) {
   EXPECT_EQ(where.cpu->relative_path, service->cgroup().location().cpu->relative_path);
   EXPECT_THAT(where.cpu->relative_path, HasSubstr("/throttletest-"));
   EXPECT_EQ(service->cgroup().Processes().size(), 3U);
+}
+
+TEST_F(CgroupLimits, C081AServiceThatLeftThePlannedCgroupIsNotStarted) {
+  const std::string home = LocateCgroup(::getpid()).cpu->directory() + "/cgroup.procs";
+  if (::access(home.c_str(), W_OK) != 0) GTEST_SKIP() << "nothing can leave for " << home;
+  ServiceSpec spec = Toy({});
+  // By the shell's own builtins: what a program in the service could do as well.
+  spec.command = {"sh", "-c", "echo $$ > " + home + "; echo gone; exec sleep 60"};
+  spec.ready = Wrote("gone");
+  EXPECT_THAT(StartError(spec),
+              AllOf(HasSubstr("the service is not inside the limited cgroup: process "),
+                    HasSubstr(" instead of /")));
+}
+
+TEST_F(CgroupLimits, C088LimitsAreWrittenIntoAChildOfTheUnit) {
+  const CgroupLocation own = LocateCgroup(::getpid());
+  const internal::PlaceAnswer answer = internal::FindCgroupPlace(internal::CgroupNeeds{});
+  const auto service = StartService(Toy({"--port={port}"}, {.cpus = 0.5}));
+  const Snapshot snapshot = service->cgroup().Read();
+  ASSERT_GE(snapshot.cpu.size(), 2U);
+  EXPECT_NE(snapshot.cpu[0].path, own.cpu->relative_path);
+  EXPECT_TRUE(snapshot.cpu[0].bandwidth->limited());
+  const CpuLevel& unit = snapshot.cpu[1];
+  if (answer.place->systemd) {
+    EXPECT_THAT(unit.path, ::testing::EndsWith(".scope"));
+  }
+  EXPECT_FALSE(unit.bandwidth && unit.bandwidth->limited() &&
+               unit.bandwidth == snapshot.cpu[0].bandwidth)
+      << unit.path << " has the service's limit, too";
 }
 
 TEST_F(CgroupLimits, CanBeChangedWhileTheServiceRuns) {

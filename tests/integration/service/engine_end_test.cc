@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "engine_support.h"
+#include "service/engine_sweep.h"
 #include "service/image_build.h"
 #include "service/port.h"
 #include "service/subprocess.h"
@@ -161,11 +162,12 @@ TEST_P(EngineEnd, C101WhatADeadOwnerLeftIsSwept) {
   dead.start_ticks -= 1;
   const std::string name = "throttletest-" + dead.ToString() + "-1";
   const internal::UniqueFd archive = internal::BuildProgramArchive(TOY_SERVICE, {});
-  ASSERT_TRUE(Engine().Call(internal::ImportCall(name), {.stdin_fd = archive.get()}).ok());
   ASSERT_TRUE(
-      Engine()
-          .Call({"create", "--label", internal::OwnLabel(), "--name", name, name, TOY_SERVICE})
-          .ok());
+      Engine().Call(internal::ImportCall(GetParam(), name), {.stdin_fd = archive.get()}).ok());
+  ASSERT_TRUE(Engine()
+                  .Call({"create", "--label", internal::OwnLabel(), "--label",
+                         internal::UserLabel(), "--name", name, name, TOY_SERVICE})
+                  .ok());
   const std::string engine = LauncherName(GetParam());
   EXPECT_THAT(internal::SweepEngineLeftovers(GetParam()),
               ::testing::IsSupersetOf({engine + " container " + name, engine + " image " + name}));

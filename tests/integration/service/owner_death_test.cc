@@ -4,12 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <chrono>
 #include <csignal>
-#include <cstdio>
-#include <thread>
+#include <cstdlib>
 
+#include "owner_process.h"
+#include "service/cgroup_sweep.h"
 #include "service/watcher.h"
 #include "service_support.h"
 #include "support/temp_tree.h"
@@ -17,46 +16,7 @@
 namespace throttletest::test {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using std::chrono::steady_clock;
 using ::testing::IsEmpty;
-
-// A running owner_program.
-struct Owner {
-  pid_t pid = 0;
-  pid_t service = 0;
-  FILE* out = nullptr;
-};
-
-Owner StartOwner(const char* way) {
-  std::array<int, 2> ends{};
-  if (::pipe(ends.data()) != 0) return {};
-  Owner owner{.pid = ::fork()};
-  if (owner.pid == 0) {
-    ::dup2(ends[1], STDOUT_FILENO);
-    ::close(ends[0]);
-    ::close(ends[1]);
-    ::execl(OWNER_PROGRAM, OWNER_PROGRAM, way, nullptr);
-    ::_exit(127);
-  }
-  ::close(ends[1]);
-  owner.out = ::fdopen(ends[0], "r");
-  int service = 0;
-  if (std::fscanf(owner.out, "ready %d", &service) == 1) owner.service = service;
-  return owner;
-}
-
-// True once `gone` holds; polls for ten seconds.
-template <typename Gone>
-bool Soon(const Gone& gone) {
-  const auto end = steady_clock::now() + seconds(10);
-  while (!gone()) {
-    if (steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(milliseconds(10));
-  }
-  return true;
-}
 
 class OwnerDeath : public ::testing::TestWithParam<std::pair<const char*, int>> {
  protected:
@@ -67,21 +27,17 @@ class OwnerDeath : public ::testing::TestWithParam<std::pair<const char*, int>> 
 
 TEST_P(OwnerDeath, C101LeavesNothing) {
   const auto [way, signal] = GetParam();
-  const Owner owner = StartOwner(way);
-  ASSERT_GT(owner.service, 0);
+  OwnerProcess owner({way});
+  const pid_t service = std::atoi(owner.Await("ready").c_str());
+  ASSERT_GT(service, 0);
   if (signal != 0) {
-    EXPECT_THAT(CgroupsOf(owner.pid), ::testing::Not(IsEmpty()));
-    ::kill(owner.pid, signal);
+    EXPECT_THAT(CgroupsOf(owner.pid()), ::testing::Not(IsEmpty()));
+    owner.Signal(signal);
   }
-  int status = 0;
-  ::waitpid(owner.pid, &status, 0);
-  EXPECT_TRUE(Soon([&] { return !ProcessLives(owner.service); }));
-  EXPECT_TRUE(Soon([&] { return CgroupsOf(owner.pid).empty(); }));
-  // Nobody holds its output open: a pipe to ctest must end with the test process.
-  while (const int c = std::fgetc(owner.out)) {
-    if (c == EOF) break;
-  }
-  std::fclose(owner.out);
+  owner.Collect();
+  EXPECT_TRUE(Soon([&] { return !ProcessLives(service); }));
+  EXPECT_TRUE(Soon([&] { return CgroupsOf(owner.pid()).empty(); }));
+  owner.ReadToEnd();
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, OwnerDeath,
@@ -123,8 +79,12 @@ TEST(Watcher, IsReplacedWhenItWasKilled) {
 
 TEST(Watcher, IsNotAChildOfTheTest) {
   const auto ticket = internal::Watcher::Guard({.commands = {{"true"}}});
-  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
-  EXPECT_EQ(errno, ECHILD);
+  // What an earlier test ended may take a moment to be collected.
+  const auto no_child = [] {
+    siginfo_t info{};
+    return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == -1 && errno == ECHILD;
+  };
+  EXPECT_TRUE(Soon(no_child));
 }
 
 TEST(CgroupSweep, C101RemovesWhatDeadOwnersLeft) {
@@ -138,7 +98,8 @@ TEST(CgroupSweep, C101RemovesWhatDeadOwnersLeft) {
   std::filesystem::create_directory(left);
   std::filesystem::create_directory(left + "/below");
   std::filesystem::create_directory(ours);
-  EXPECT_THAT(internal::FindCgroupLeftovers(), ::testing::Contains(left));
+  EXPECT_THAT(internal::FindCgroupLeftovers(),
+              ::testing::Contains(Leftover{Leftover::Kind::kCgroup, LauncherKind::kCgroup, left}));
   EXPECT_THAT(internal::SweepCgroupLeftovers(), ::testing::Contains(left));
   EXPECT_FALSE(std::filesystem::exists(left));
   EXPECT_TRUE(std::filesystem::exists(ours)) << "the living are left alone";

@@ -100,6 +100,34 @@ TEST(Subtract, C009SaysWhenAQuotaAboveWouldBeInvisible) {
   EXPECT_THAT(Subtract(before, after).throttle_ratio.reason(), HasSubstr("hidden from here"));
 }
 
+// A leaf without a quota that was held for `held` while its own quota held it for `own`.
+CgroupDelta BelowAnUnseenLevel(std::optional<std::chrono::nanoseconds> held,
+                               std::chrono::nanoseconds own) {
+  CpuLevel before = LevelOf("/", 7, kHalf, 0, 0, 0ns);
+  CpuLevel after = LevelOf("/", 7, kHalf, 10, own > 0ns ? 5 : 0, own);
+  if (held) before.held_time = 0ns;
+  after.held_time = held;
+  Snapshot a = SnapshotOf(0s, {before});
+  Snapshot b = SnapshotOf(1s, {after});
+  a.unseen = b.unseen = "the levels above /sys/fs/cgroup";
+  return Subtract(a, b);
+}
+
+TEST(Subtract, TellsWhatAnUnseenLevelHeld) {
+  EXPECT_EQ(BelowAnUnseenLevel(250ms, 0ns).held_by_unseen.value(), 250ms);
+  EXPECT_EQ(BelowAnUnseenLevel(250ms, 250ms).held_by_unseen.value(), 0ns) << "its own quota did";
+  EXPECT_EQ(BelowAnUnseenLevel(250ms, 300ms).held_by_unseen.value(), 0ns);
+  EXPECT_EQ(BelowAnUnseenLevel(250ms, 50ms).held_by_unseen.value(), 200ms);
+  EXPECT_EQ(BelowAnUnseenLevel(250ms, 0ns).unseen, "the levels above /sys/fs/cgroup");
+}
+
+TEST(Subtract, DoesNotKnowWhatAnUnseenLevelHeldOnAnOldKernel) {
+  const auto held = BelowAnUnseenLevel(std::nullopt, 250ms).held_by_unseen;
+  EXPECT_EQ(held.kind(), OutcomeKind::kNotAvailable);
+  EXPECT_THAT(held.reason(), HasSubstr("needs 6.6"));
+  EXPECT_THAT(OneLevel(kHalf, 10, 5, 1s).held_by_unseen.reason(), HasSubstr("is visible"));
+}
+
 TEST(Subtract, C048HasNoRatioForAPeriodWithoutAQuota) {
   const CgroupDelta delta = OneLevel({.period = 50ms}, 0, 0, 0ns);
   EXPECT_EQ(delta.throttle_ratio.kind(), OutcomeKind::kNotAvailable);

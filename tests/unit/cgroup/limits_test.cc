@@ -69,6 +69,34 @@ TEST(ResolveLimits, C029AsksWhetherMillisecondsWereMeant) {
             "quota 50 us is below 1000 us; did you mean 50 ms?");
 }
 
+TEST(ResolveLimits, SaysWhereAnImpossibleLimitIsDeclared) {
+  Limits limits{.cpus = 0.001};
+  limits.origins = {{"compose.yaml", 4, "services.web.cpus", "0.001"}};
+  EXPECT_THAT(Refused(limits),
+              testing::EndsWith(" (declared in compose.yaml:4: services.web.cpus: 0.001)"));
+}
+
+TEST(Limits, AreTheSameWhereverTheyAreDeclared) {
+  Limits limits{.cpus = 0.5};
+  limits.origins = {{"compose.yaml", 4, "services.web.cpus", "0.5"}};
+  EXPECT_EQ(limits, (Limits{.cpus = 0.5}));
+  EXPECT_NE(limits, (Limits{.cpus = 0.6}));
+  EXPECT_NE(limits, (Limits{.cpus = 0.5, .memory_swap = ByteSize(1)}));
+}
+
+TEST(LimitOrigin, IsTextThatAnEditorCanFollow) {
+  const LimitOrigin origin{"a/compose.yaml", 4, "services.web.cpus", "0.5"};
+  EXPECT_EQ(ToString(origin), "a/compose.yaml:4: services.web.cpus: 0.5");
+  EXPECT_EQ(ToString({origin, {"b.yaml", 9, "services.web.cpuset", "0-1"}}),
+            "a/compose.yaml:4: services.web.cpus: 0.5; b.yaml:9: services.web.cpuset: 0-1");
+  EXPECT_EQ(ToString(std::vector<LimitOrigin>{}), "");
+}
+
+TEST(ResolveLimits, AsksWhetherMiBWereMeantOnlyWhereTheyMayBe) {
+  EXPECT_THAT(Refused({.memory = ByteSize(64)}), testing::EndsWith("; did you mean 64 MiB?"));
+  EXPECT_THAT(Refused({.memory = 4_MiB}), testing::EndsWith("the container engines' floor"));
+}
+
 // An integer is no duration: a bare 10 has no unit to be wrong about.
 TEST(ResolveLimits, C030DoesNotTakeBareIntegersForTimes) {
   static_assert(!std::is_convertible_v<int, decltype(Limits::period)>);

@@ -100,6 +100,17 @@ TEST(LocateCgroup, C069TakesTheMountThatCoversThePath) {
   EXPECT_EQ(machine.Locate().cpu->directory(), "/run/cgroupv2/a/b");
 }
 
+TEST(LocateCgroup, TakesTheMountThatCoversAnother) {
+  const Machine machine("4:cpu:/docker/abc\n",
+                        "36 29 0:33 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+                        "41 36 0:33 /docker/abc /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n");
+  const CgroupLocation location = machine.Locate();
+  EXPECT_EQ(location.cpu->directory(), "/sys/fs/cgroup/cpu");
+  EXPECT_EQ(UnseenLevels(*location.cpu),
+            "the levels above /docker/abc (only that part of the tree is mounted at "
+            "/sys/fs/cgroup/cpu)");
+}
+
 TEST(LocateCgroup, C071MakesThePathRelativeToTheMountsRoot) {
   const std::string inside = kData + "v1_container_host_cgroupns";
   const CgroupLocation location = LocateCgroup(1, inside + "/proc", inside);

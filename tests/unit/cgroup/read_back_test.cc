@@ -73,6 +73,15 @@ TEST(CheckLimits, C021AcceptsWhatTheKernelScaled) {
                   .ok());
 }
 
+TEST(CheckLimits, C049NotesThePeriodThatSystemdMadeLonger) {
+  const ReadBack result = Check({.quota = 1ms, .period = 200ms}, {.quota = 1ms, .period = 200ms});
+  EXPECT_TRUE(result.ok());
+  EXPECT_THAT(result.notes, IsEmpty());
+  const ReadBack stretched = Check({.quota = 5ms, .period = 1s}, {.quota = 1ms, .period = 200ms});
+  EXPECT_TRUE(stretched.ok());
+  EXPECT_THAT(stretched.notes, ElementsAre(HasSubstr("same share but another period")));
+}
+
 TEST(CheckLimits, C048TakesAPeriodWithoutAQuotaAsUnlimited) {
   EXPECT_TRUE(Check({.period = 50ms}, {.period = 50ms}).ok());
 }

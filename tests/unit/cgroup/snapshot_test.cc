@@ -119,6 +119,40 @@ TEST(SnapshotRead, C058RefusesTheRootCgroup) {
   EXPECT_FALSE(root.cpu.front().bandwidth);
 }
 
+TEST(SnapshotRead, C056TellsAWeightAsItIsAndTakesNoLimitFromIt) {
+  const FakeV2 fake;
+  fake.AddLevel("/a");
+  // 1024 shares, as older and newer engines convert them.
+  for (const std::int64_t weight : {39, 100}) {
+    fake.Set("/a", "cpu.weight", std::to_string(weight) + "\n");
+    const Snapshot snapshot = Cgroup::Open(FakeV2::At("/a"), fake.tree.root()).Read();
+    EXPECT_EQ(snapshot.cpu_weight, weight);
+    EXPECT_FALSE(snapshot.cpu.front().bandwidth->limited());
+    EXPECT_EQ(snapshot.EffectiveCpu().source, Source::kOnlineCpus);
+  }
+  EXPECT_EQ(OpenRecorded("v1_host", 4242).Read().cpu_weight, 1024) << "shares are not converted";
+  EXPECT_FALSE(Cgroup::Open(FakeV2::At("/"), fake.tree.root(), true).Read().cpu_weight);
+}
+
+TEST(SnapshotRead, C049ReadsWhatSystemdMakesOfAPercentage) {
+  struct Quota {
+    const char* percentage;
+    const char* cpu_max;
+    double cpus;
+  };
+  const FakeV2 fake;
+  fake.AddLevel("/web.service");
+  // A quota has to be 1 ms or more: for half a percent systemd makes the period longer.
+  for (const Quota& quota :
+       {Quota{"200%", "200000 100000\n", 2.0}, Quota{"50%", "50000 100000\n", 0.5},
+        Quota{"150.5%", "150500 100000\n", 1.505}, Quota{"0.5%", "1000 200000\n", 0.005}}) {
+    fake.Set("/web.service", "cpu.max", quota.cpu_max);
+    const Snapshot snapshot = Cgroup::Open(FakeV2::At("/web.service"), fake.tree.root()).Read();
+    EXPECT_DOUBLE_EQ(snapshot.EffectiveCpu().cpus, quota.cpus) << quota.percentage;
+    EXPECT_EQ(snapshot.EffectiveCpu().source, Source::kQuota) << quota.percentage;
+  }
+}
+
 TEST(SnapshotRead, C106HasNoPeakWhereTheKernelHasNone) {
   TempTree tree(kData + "v2_host");
   tree.Remove("sys/fs/cgroup/system.slice/docker-3f2a.scope/memory.peak");

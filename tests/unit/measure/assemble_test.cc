@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "measure/gates.h"
 #include "support/measurement_builder.h"
 #include "throttletest/base/error.h"
 
@@ -235,6 +236,41 @@ TEST(Assemble, AThrottledTestProcessIsAFaultThatNamesItsQuota) {
   EXPECT_TRUE(b.Build().validity.trusted());
 }
 
+TEST(Assemble, NamesTheLevelsThatCannotBeSeen) {
+  const Measurement harmless = MeasurementBuilder().BelowUnseen(0ms, 0ms).Build();
+  EXPECT_TRUE(harmless.validity.trusted());
+  EXPECT_THAT(harmless.notes,
+              Contains("not seen from here: the levels above /sys/fs/cgroup; no limit there held "
+                       "the service"));
+  const Measurement old_kernel = MeasurementBuilder().BelowUnseen(std::nullopt, 0ms).Build();
+  EXPECT_TRUE(old_kernel.validity.trusted());
+  EXPECT_THAT(old_kernel.notes, Contains(HasSubstr("this kernel does not say whether a level that "
+                                                   "cannot be seen held it")));
+}
+
+TEST(Assemble, AnUnseenLimitThatHeldTheServiceIsAFault) {
+  const Measurement m = MeasurementBuilder().BelowUnseen(80ms, 0ms).Build();
+  EXPECT_THAT(m.validity.faults,
+              ElementsAre(Fault(ValidityGate::kUnseenLimit,
+                                "the service was held for 80 ms by a CPU limit that cannot be seen "
+                                "from here, one of the levels above /sys/fs/cgroup")));
+  EXPECT_TRUE(internal::WorthRetrying(m.validity));
+  EXPECT_TRUE(MeasurementBuilder().BelowUnseen(900us, 0ms).Build().validity.trusted())
+      << "two files are read one after the other";
+}
+
+TEST(Assemble, AnUnseenLimitThatHeldTheTestProcessIsAFault) {
+  MeasurementBuilder b;
+  b.BelowUnseen(0ms, 70ms);
+  EXPECT_THAT(b.Build().validity.faults,
+              ElementsAre(Fault(ValidityGate::kOwnThrottled,
+                                "was itself held for 70 ms by a CPU limit that cannot be seen from "
+                                "here, one of the levels above /sys/fs/cgroup")));
+  EXPECT_EQ(b.Build().host.own_held_by_unseen.value(), 70ms);
+  b.inputs().bounds.max_own_throttled_periods = 7;
+  EXPECT_TRUE(b.Build().validity.trusted());
+}
+
 TEST(Assemble, AnInterruptedRunTellsHowFarItCame) {
   MeasurementBuilder b;
   b.NotSent(158).NotSent(159).inputs().interrupted = true;
@@ -290,6 +326,7 @@ TEST(ValidityGate, HasStableNames) {
   EXPECT_STREQ(ValidityGateName(ValidityGate::kSteal), "steal");
   EXPECT_STREQ(ValidityGateName(ValidityGate::kHostBusy), "host_busy");
   EXPECT_STREQ(ValidityGateName(ValidityGate::kOwnThrottled), "own_throttled");
+  EXPECT_STREQ(ValidityGateName(ValidityGate::kUnseenLimit), "unseen_limit");
 }
 
 TEST(ValidityBounds, AreRefusedOutsideTheirRange) {

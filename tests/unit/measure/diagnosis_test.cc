@@ -56,6 +56,24 @@ TEST(Diagnosis, TellsCauseAndRemedyOfASlowBurst) {
       "of 74 ms on top of this quota or a period of 180 ms at the same 1 CPU.");
 }
 
+// Limits that were read from a file: its lines are named for what they limit.
+TEST(Diagnosis, NamesTheLineThatDeclaresTheLimit) {
+  MeasurementBuilder b = ThrottledBursts(75);
+  b.inputs().limits.origins = {{"compose.yaml", 4, "services.web.cpus", "1"},
+                               {"compose.yaml", 5, "services.web.mem_limit", "64m"}};
+  const Measurement m = b.Build();
+  EXPECT_THAT(ExplainP99(150ms, m),
+              EndsWith(" at the same 1 CPU. The limit is declared in compose.yaml:4: "
+                       "services.web.cpus: 1."));
+  EXPECT_THAT(Budget::ThrottleRatio(Comparison::kBelow, 0.05).Evaluate(m).explanation,
+              EndsWith("The limit is declared in compose.yaml:4: services.web.cpus: 1."));
+  EXPECT_THAT(Budget::MemoryPeak(Comparison::kBelow, 1_MiB).Evaluate(m).explanation,
+              EndsWith("The limit is declared in compose.yaml:5: services.web.mem_limit: 64m."));
+  EXPECT_THAT(Budget::ThrottleRatio(Comparison::kBelow, 0.5).Evaluate(m).explanation,
+              Not(HasSubstr("declared")));
+  EXPECT_THAT(ExplainP99(150ms, ThrottledBursts(75).Build()), Not(HasSubstr("declared")));
+}
+
 TEST(Diagnosis, OffersABurstOnlyWithinTheQuotaAndWhenItIsSavedUpAgain) {
   // 174 ms with a quota of 50 ms would need a burst above the kernel's bound, the quota.
   EXPECT_THAT(ExplainP99(150ms, ThrottledBursts(75).Quota(50ms).Build()),

@@ -122,6 +122,24 @@ TEST(HostActivity, NamesTheLevelThatStoppedThisProcessMost) {
   EXPECT_EQ(activity.own_quota, "/ci (50 ms per 100 ms (0.5 CPUs))");
 }
 
+TEST(HostActivity, TellsHowLongAnUnseenLevelHeldThisProcess) {
+  HostSnapshot before = At(0s, {});
+  HostSnapshot after = At(10s, {});
+  before.own_levels = after.own_levels = {Level("/", 0)};
+  EXPECT_THAT(Subtract(before, after, 0s, 2).own_held_by_unseen.reason(),
+              HasSubstr("every level above the test process is visible"));
+  before.own_unseen = after.own_unseen = "the levels above /cg";
+  EXPECT_THAT(Subtract(before, after, 0s, 2).own_held_by_unseen.reason(), HasSubstr("needs 6.6"));
+  before.own_levels[0].held_time = 1s;
+  after.own_levels[0].held_time = 1200ms;
+  after.own_levels[0].counters->throttled_time = 50ms;
+  const HostActivity activity = Subtract(before, after, 0s, 2);
+  EXPECT_EQ(activity.own_held_by_unseen.value(), 150ms);
+  EXPECT_EQ(activity.own_unseen, "the levels above /cg");
+  after.own_lack = "it is gone";
+  EXPECT_THAT(Subtract(before, after, 0s, 2).own_held_by_unseen.reason(), HasSubstr("is gone"));
+}
+
 TEST(HostActivity, TellsTheShareOfTimeInWhichSomeTaskWaited) {
   HostSnapshot before = At(0s, {});
   HostSnapshot after = At(10s, {});

@@ -141,6 +141,21 @@ TEST(ToJson, HasNullWithAReasonAndNeverZeroWithoutAQuota) {
   ExpectReasons(doc, doc, "");
 }
 
+TEST(ToJson, TellsWhatCannotBeSeenAndHowLongItHeld) {
+  const json seen = Parsed(MeasurementBuilder().Build());
+  EXPECT_TRUE(seen["limits"]["effective"]["unseen"].is_null());
+  EXPECT_TRUE(seen["cpu"]["weight"].is_null());
+  MeasurementBuilder b;
+  b.BelowUnseen(80ms, 70ms).inputs().after->cpu_weight = 39;
+  const json doc = Parsed(b.Build());
+  EXPECT_EQ(doc["limits"]["effective"]["unseen"], "the levels above /sys/fs/cgroup");
+  EXPECT_EQ(doc["cpu"]["held_by_unseen_ns"], 80'000'000);
+  EXPECT_EQ(doc["cpu"]["weight"], 39);
+  EXPECT_EQ(doc["host"]["own_held_by_unseen_ns"], 70'000'000);
+  EXPECT_EQ(doc["validity"]["reasons"][0]["gate"], "unseen_limit");
+  ExpectReasons(doc, doc, "");
+}
+
 TEST(ToJson, WhatWasFoundIsNotSaidToHaveBeenAskedFor) {
   const json doc = Parsed(MeasurementBuilder().Quota(100ms).Attached().Build());
   ExpectReasons(doc, doc, "");
@@ -208,6 +223,15 @@ TEST(ToJson, HasOneLinePerRequestSampleAndBatch) {
   // Counters count from the first sample, before the load began.
   EXPECT_EQ(doc["timeline"]["rows"][0][1], 0);
   EXPECT_EQ(doc["timeline"]["rows"].back()[1], 5'000'000);
+}
+
+TEST(ToJson, HasTheLinesThatDeclareTheLimits) {
+  MeasurementBuilder b;
+  EXPECT_EQ(Parsed(b.Build())["limits"]["requested"]["declared"], json::array());
+  b.inputs().limits.origins = {{"compose.yaml", 4, "services.web.cpus", "0.5"}};
+  EXPECT_EQ(Parsed(b.Build())["limits"]["requested"]["declared"],
+            json::parse(R"([{"file": "compose.yaml", "line": 4, "key": "services.web.cpus",
+                             "value": "0.5"}])"));
 }
 
 TEST(ToJson, SaysUnlimitedForMemoryThatWasAskedToBe) {

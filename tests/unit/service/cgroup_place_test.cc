@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cgroup/location_parts.h"
+#include "service/cgroup_advice.h"
 #include "support/temp_tree.h"
 
 namespace throttletest::internal {
@@ -169,6 +170,47 @@ TEST(CgroupPlace, NobodyMovesWhereTheControllersAreEnabledAlready) {
   const PlaceAnswer answer = FindInContainer(tree, {2, 1});
   ASSERT_TRUE(answer.place.has_value()) << answer.lack;
   EXPECT_THAT(answer.place->move_to_leaf, IsEmpty());
+}
+
+TEST(CgroupPlace, C085ProcessesOfOthersInAContainersRootAreMovedByTheLineGiven) {
+  const TempTree tree;
+  Make(tree, {"/", "cpu memory cpuset", "", true});
+  EXPECT_THAT(FindInContainer(tree, {77}).lack,
+              HasSubstr("; move them into a leaf with: mkdir -p /cg/init && xargs -rn1 < "
+                        "/cg/cgroup.procs > /cg/init/cgroup.procs, or use"));
+}
+
+TEST(CgroupPlace, StaysInsideAContainerThatSeesTheWholeTree) {
+  const TempTree tree;
+  Make(tree, {"/", "cpu memory cpuset", "cpu memory cpuset", true, true});
+  Make(tree, {"/docker", "cpu memory cpuset", "cpu memory cpuset"});
+  Make(tree, {"/docker/3f2a", "cpu memory cpuset", "", true});  // processes 1 and 2
+  const auto parent = [&](const std::vector<pid_t>& line) {
+    return FindCgroupPlace(AllOnV2("/docker/3f2a"), {}, tree.root(), line)
+        .place.value()
+        .parent.cpu->relative_path;
+  };
+  EXPECT_EQ(parent({2, 1}), "/docker/3f2a") << "its first process is there";
+  EXPECT_EQ(parent({2, 77, 1}), "/docker/3f2a");
+  EXPECT_EQ(parent({2, 77}), "/docker") << "a session of a machine: nobody has to move";
+}
+
+TEST(CgroupAdvice, NamesTheLineThatMakesMountsWritable) {
+  EXPECT_EQ(ReadOnlyAdvice({"/sys/fs/cgroup"}, true),
+            "make it writable with: mount -o remount,bind,rw /sys/fs/cgroup");
+  EXPECT_EQ(ReadOnlyAdvice({"/cg/cpu", "/cg/memory"}, true),
+            "make it writable with: mount -o remount,bind,rw /cg/cpu && mount -o remount,bind,rw "
+            "/cg/memory");
+  EXPECT_THAT(ReadOnlyAdvice({"/sys/fs/cgroup"}, false), HasSubstr("podman run --privileged"));
+}
+
+TEST(CgroupAdvice, MayMountIsACapability) {
+  const TempTree tree;
+  EXPECT_FALSE(MayMount(tree.root()));
+  tree.Write("self/status", "Name:\tx\nCapEff:\t00000000a80425fb\n");
+  EXPECT_FALSE(MayMount(tree.root())) << "what Docker gives";
+  tree.Write("self/status", "Name:\tx\nCapEff:\t00000000a82425fb\n");
+  EXPECT_TRUE(MayMount(tree.root()));
 }
 
 SystemdManager UsersManager(std::vector<std::string> controllers) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -49,8 +50,9 @@ std::string ValueOf(const std::vector<std::string>& arguments, const std::string
 TEST(EngineRun, TheWholeCallWithoutLimits) {
   EXPECT_THAT(RunWords(Request()),
               ElementsAre("run", "--detach", "--name", "name-1", "--pull=never", "--restart", "no",
-                          "--label", OwnLabel(), "--log-driver", "json-file", "--network", "host",
-                          "--workdir", "/", "image-1", "/srv/app", "--port=8123", "a b"));
+                          "--label", OwnLabel(), "--label", UserLabel(), "--log-driver",
+                          "json-file", "--network", "host", "--workdir", "/", "image-1", "/srv/app",
+                          "--port=8123", "a b"));
 }
 
 TEST(EngineRun, GlobalOptionsComeBeforeTheSubcommand) {
@@ -158,9 +160,14 @@ TEST(EngineUpdate, AllThatEnginesCanSet) {
 }
 
 TEST(EngineImport, TheImageHasItsOwner) {
-  EXPECT_THAT(ImportCall("name-1"),
-              ElementsAre("import", "--change", "LABEL " + OwnLabel(), "-", "name-1"));
+  EXPECT_THAT(ImportCall(LauncherKind::kDocker, "name-1"),
+              ElementsAre("import", "--change", "LABEL " + OwnLabel(), "--change",
+                          "LABEL " + UserLabel(), "-", "name-1"));
+  EXPECT_THAT(ImportCall(LauncherKind::kPodman, "name-1"),
+              ElementsAre("import", "--change", "LABEL " + OwnLabel(), "--change",
+                          "LABEL " + UserLabel(), "/dev/stdin", "name-1"));
   EXPECT_THAT(OwnLabel(), HasSubstr("throttletest.owner="));
+  EXPECT_EQ(UserLabel(), "throttletest.user=" + std::to_string(::geteuid()));
 }
 
 }  // namespace

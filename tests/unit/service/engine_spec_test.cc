@@ -123,6 +123,17 @@ TEST(Podman, ItsCgroupManagerIsCgroupfsWithoutSystemd) {
   EXPECT_EQ(engine.version(), "podman 1.2.3 (cgroupfs)");
 }
 
+TEST(Podman, IsDescribedWithItsDriverAndRuntime) {
+  EngineInfo info = Info(2);
+  info.rootless = true;
+  EXPECT_EQ(AdaptPodman(info, PlainHost()).Describe(),
+            "podman 1.2.3, cgroup driver cgroupfs, runtime crun, rootless");
+  EngineHost hybrid = PlainHost();
+  hybrid.hybrid_cgroups = true;
+  hybrid.runc = "/usr/sbin/runc";
+  EXPECT_THAT(AdaptPodman(Info(1), hybrid).Describe(), HasSubstr("runtime runc"));
+}
+
 TEST(Podman, CrunIsReplacedOnHybridHosts) {
   EngineHost host = PlainHost();
   host.hybrid_cgroups = true;
@@ -165,9 +176,11 @@ TEST(EngineSweep, OnlyNamesOfDeadOwnersAreLeftovers) {
   EXPECT_THAT(DeadNames(""), IsEmpty());
 }
 
-TEST(EngineSweep, ALeftoverIsNamedWithItsEngine) {
-  EXPECT_EQ((EngineLeftover{kDocker, false, "x"}).ToString(), "docker container x");
-  EXPECT_EQ((EngineLeftover{kPodman, true, "x"}).ToString(), "podman image x");
+TEST(Leftover, IsNamedWithItsEngine) {
+  EXPECT_EQ((Leftover{Leftover::Kind::kContainer, kDocker, "x"}).ToString(), "docker container x");
+  EXPECT_EQ((Leftover{Leftover::Kind::kImage, kPodman, "x"}).ToString(), "podman image x");
+  EXPECT_EQ((Leftover{Leftover::Kind::kCgroup, LauncherKind::kCgroup, "/a"}).ToString(),
+            "cgroup /a");
 }
 
 }  // namespace

@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+#include <filesystem>
+
+#include "service/file_lock.h"
 #include "service/host_checks.h"
+#include "service/surroundings.h"
 #include "support/temp_tree.h"
 
 namespace throttletest::internal {
@@ -32,10 +37,45 @@ TEST(HostController, ThatIsMissingHasAdvice) {
   EXPECT_THAT(ControllerFinding("cpu", true, std::nullopt).advice, HasSubstr("Delegate="));
 }
 
-TEST(HostController, HiddenAncestorsAreAWarning) {
+TEST(HostUnseen, LevelsThatCannotBeSeenAreAWarningThatSaysWhatItMeans) {
   auto location = At(CgroupVersion::kV2, "/sys/fs/cgroup");
+  EXPECT_EQ(UnseenFinding(location, true).status, Status::kOk);
+  EXPECT_EQ(UnseenFinding(location, true).detail, "none");
+  EXPECT_EQ(UnseenFinding(std::nullopt, false).status, Status::kOk);
   location.ancestors_hidden = true;
-  EXPECT_EQ(ControllerFinding("cpu", true, location).status, Status::kWarning);
+  const HostFinding finding = UnseenFinding(location, true);
+  EXPECT_EQ(finding.status, Status::kWarning);
+  EXPECT_THAT(finding.detail, HasSubstr("the levels above /sys/fs/cgroup"));
+  EXPECT_THAT(finding.advice, HasSubstr("makes a run inconclusive"));
+  EXPECT_THAT(UnseenFinding(location, false).advice, HasSubstr("unnoticed"));
+}
+
+TEST(HostContainer, IsToldWithItsNamespaces) {
+  const TempTree tree;
+  const auto detail = [&](bool levels_hidden = false) {
+    return ContainerFinding(Surroundings::Look(levels_hidden, tree.root())).detail;
+  };
+  EXPECT_EQ(detail(), "no");
+  const auto link = [&](const std::string& name, const std::string& target) {
+    tree.Mkdir("proc/self/ns");
+    tree.Remove("proc/self/ns/" + name);
+    std::filesystem::create_symlink(target, tree.Path("proc/self/ns/" + name));
+  };
+  link("cgroup", "cgroup:[4026531835]");
+  link("pid", "pid:[4026531836]");
+  EXPECT_EQ(detail(), "no") << "the machine itself";
+  link("pid", "pid:[4026532180]");
+  EXPECT_EQ(detail(), "yes (unknown), with the host's cgroup namespace and its own PID namespace");
+  link("pid", "pid:[4026531836]");
+  tree.Write(".dockerenv", "");
+  EXPECT_EQ(detail(), "no") << "a machine made from an image";
+  EXPECT_EQ(detail(true),
+            "yes (docker), with the host's cgroup namespace and the host's PID "
+            "namespace");
+  link("pid", "pid:[4026532180]");
+  link("cgroup", "cgroup:[4026532181]");
+  tree.Write("run/.containerenv", "");
+  EXPECT_EQ(detail(), "yes (podman), with its own cgroup namespace and its own PID namespace");
 }
 
 TEST(HostPermission, NamesThePlaceAndTheControllersItLacks) {
@@ -113,11 +153,27 @@ TEST(HostSlice, IsReadInMicroseconds) {
   EXPECT_EQ(SliceFinding(tree.root()).detail, "5 ms");
 }
 
+TEST(HostLock, IsFreeOrHeldOrCannotBeUsed) {
+  const TempTree tree;
+  EXPECT_EQ(HostLockFinding(tree.Path("lock")).detail, tree.Path("lock") + ", free");
+  FileLock lock(tree.Path("lock"));
+  ASSERT_TRUE(lock.Try());
+  EXPECT_EQ(HostLockFinding(tree.Path("lock")).detail,
+            tree.Path("lock") + ", held by process " + std::to_string(::getpid()));
+  EXPECT_EQ(HostLockFinding(tree.Path("lock")).status, Status::kOk);
+  for (const std::string& path : {std::string(), tree.Path("no/folder/lock")}) {
+    const auto finding = HostLockFinding(path);
+    EXPECT_EQ(finding.status, Status::kWarning);
+    EXPECT_THAT(finding.advice, HasSubstr("THROTTLETEST_LOCK"));
+  }
+}
+
 TEST(HostLeftovers, AreNamed) {
   EXPECT_EQ(LeftoversFinding({}).status, Status::kOk);
   const auto finding = LeftoversFinding({"docker container a", "/sys/fs/cgroup/b"});
   EXPECT_EQ(finding.status, Status::kWarning);
   EXPECT_EQ(finding.detail, "docker container a, /sys/fs/cgroup/b");
+  EXPECT_THAT(finding.advice, HasSubstr("throttletest clean"));
 }
 
 TEST(HostReport, OneUsableLauncherIsEnough) {

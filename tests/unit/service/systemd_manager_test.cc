@@ -9,8 +9,10 @@ namespace throttletest::internal {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing_support::TempTree;
 
 constexpr const char* kHome = "cg/user.slice/user-1000.slice/user@1000.service/cgroup.controllers";
@@ -91,6 +93,18 @@ TEST(SystemdManager, IsCalledWithArgumentsThatItsBusUnderstands) {
               ElementsAre("busctl", "--user", "--timeout=20", "call", "org.freedesktop.systemd1",
                           "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager",
                           "AttachProcessesToUnit", "ssau", "x.scope", "/service", "1", "42"));
+}
+
+// What is written into a unit's own cgroup systemd writes over; it may not know any limit of ours.
+TEST(SystemdManager, C088IsAskedForADelegatedUnitWithoutAnyLimit) {
+  const Machine machine;
+  const auto call = StartScopeCall(*machine.Find(0).manager, "x.scope", 7);
+  EXPECT_THAT(call, Contains("Delegate"));
+  for (const std::string& word : call) {
+    for (const char* property : {"CPU", "Memory", "Allowed", "Tasks"}) {
+      EXPECT_THAT(word, Not(HasSubstr(property)));
+    }
+  }
 }
 
 }  // namespace
