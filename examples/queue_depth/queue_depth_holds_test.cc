@@ -2,8 +2,8 @@
 //
 // The service works on one job at a time and lets 8 in, the one that is worked on included. Its
 // callers give up 3.6 s after they have submitted a job, so 8 x the worst service time must not be
-// longer. Under 2 CPUs a job takes 0.3 s; set `cpus` to 0.5 and nothing else, and the depth that
-// was right is wrong.
+// longer. Under 2 CPUs a job takes 0.3 s; set `cpus` to 0.5 in compose.yaml and nothing else, and
+// the depth that was right is wrong.
 #include <throttletest/throttletest.h>
 
 using namespace throttletest;
@@ -14,8 +14,8 @@ namespace {
 constexpr int kQueueDepth = 8;
 constexpr auto kTimeout = 3600ms;
 
-// What is deployed, in one place.
-Limits DeployedLimits() { return {.cpus = 2.0}; }
+// What is deployed, from where it is declared.
+Limits DeployedLimits() { return LimitsFromCompose(DEPLOYED "/compose.yaml", "worker"); }
 
 class QueueDepth : public ThrottleTest {
  protected:

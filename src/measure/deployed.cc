@@ -40,7 +40,8 @@ std::string LimitsDiffer(const Limits& declared, const Measurement& m) {
     Compare(text, "memory plus swap", SizeText(m.requested.memory_and_swap),
             SizeText(wanted.memory_and_swap));
   }
-  return text;
+  if (text.empty() || declared.origins.empty()) return text;
+  return fmt::format("{}; declared in {}", text, ToString(declared.origins));
 }
 
 }  // namespace throttletest::internal

@@ -7,6 +7,7 @@
 
 #include "base/refuse.h"
 #include "measure/overlap.h"
+#include "service/host_turn.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
 #include "throttletest/load/engine.h"
@@ -108,6 +109,8 @@ Measurement MeasureServiceTime(Service& service, const Request& request,
                                const ServiceTimeOptions& options) {
   Validate(options);
   Validate(request);
+  // The warm-up is as disturbing as what follows it.
+  const internal::HostTurn turn(options.measure.stop);
   const WarmUp warm = Warm(service, request, options);
   if (warm.sent >= 2 && warm.ok == 0 && service.alive() && !options.measure.stop.stop_requested()) {
     throw Error(ErrorCode::kLoad,

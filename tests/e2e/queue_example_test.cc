@@ -29,8 +29,8 @@ TEST_F(QueueExample, HoldsUnderTheDeployedLimit) {
   EXPECT_THAT(run.out, HasSubstr("[  PASSED  ] 2 tests."));
 }
 
-// `cpus` from 2 to 0.5 and nothing else: the message has the sum, the limit and the depth that
-// fits.
+// `cpus` in compose.yaml from 2 to 0.5 and nothing else: the message has the sum, the limit, its
+// line and the depth that fits.
 TEST_F(QueueExample, FailsWhenTheDeployedLimitIsCut) {
   const auto run = RunExample(CUT_QUEUE_SAMPLE);
   EXPECT_EQ(run.status, 1) << run.out << run.err;
@@ -41,6 +41,8 @@ TEST_F(QueueExample, FailsWhenTheDeployedLimitIsCut) {
                           "\\(0.5 CPUs\\)\\)"),
             ContainsRegex("A depth of [1-7] would fit: [1-7] x [0-9.]+ ms = [0-9.]+ s leaves"),
             ContainsRegex("[0-9]+ of [0-9]+ periods throttled: a higher limit would shorten"),
+            ContainsRegex("The limit is declared in [^ ]*/cut/compose.yaml:6: "
+                          "services.worker.cpus: 0.5"),
             HasSubstr("[  PASSED  ] 1 test.")));
 }
 

@@ -14,9 +14,9 @@ namespace {
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
-const CpuSet kEight({0, 1, 2, 3, 4, 5, 6, 7});
+const CpuSet kEightCpus({0, 1, 2, 3, 4, 5, 6, 7});
 
-CpuView Under(double cpus) { return ViewUnder({.cpus = cpus}, kEight); }
+CpuView Under(double cpus) { return ViewUnder({.cpus = cpus}, kEightCpus); }
 
 struct Row {
   double cpus;
@@ -79,7 +79,7 @@ TEST(CpuCount, C166ManyRuntimesTakeEveryCpuOfTheHost) {
 }
 
 TEST(CpuCount, ACpusetBoundsAllThatLookAtTheirAffinity) {
-  const CpuView view = ViewUnder({.cpus = 3, .cpuset = "2"}, kEight);
+  const CpuView view = ViewUnder({.cpus = 3, .cpuset = "2"}, kEightCpus);
   for (const Runtime runtime : {Runtime::kHotSpot, Runtime::kGo, Runtime::kGoBefore125,
                                 Runtime::kDotNet, Runtime::kNproc, Runtime::kOpenMp}) {
     EXPECT_EQ(DerivedCpuCount(runtime, view), 1) << RuntimeName(runtime);
@@ -89,7 +89,7 @@ TEST(CpuCount, ACpusetBoundsAllThatLookAtTheirAffinity) {
 }
 
 TEST(CpuCount, WithoutAQuotaTheAffinityDecides) {
-  const CpuView view = ViewUnder({.cpuset = "0-2"}, kEight);
+  const CpuView view = ViewUnder({.cpuset = "0-2"}, kEightCpus);
   for (const Runtime runtime : kRuntimes) {
     const bool blind = runtime == Runtime::kHardwareConcurrency;
     EXPECT_EQ(DerivedCpuCount(runtime, view), blind ? 8 : 3) << RuntimeName(runtime);
@@ -105,14 +105,14 @@ TEST(CpuCount, NprocLooksAtNoQuotaOnV1) {
 }
 
 TEST(CpuCount, TheShareCountsAndNotThePeriod) {
-  const CpuView view = ViewUnder({.quota = 15ms, .period = 10ms}, kEight);
+  const CpuView view = ViewUnder({.quota = 15ms, .period = 10ms}, kEightCpus);
   EXPECT_EQ(DerivedCpuCount(Runtime::kHotSpot, view), 2);
   EXPECT_EQ(DerivedCpuCount(Runtime::kAutomaxprocs, view), 1);
 }
 
 TEST(CpuCount, TakesTheSmallestQuotaOfAChain) {
   Snapshot snapshot;
-  snapshot.online = kEight;
+  snapshot.online = kEightCpus;
   snapshot.cpuset = CpuSet({0, 1, 2, 3, 4, 5});
   snapshot.cpu = {{.path = "/a/b", .bandwidth = CpuBandwidth{}},
                   {.path = "/a", .bandwidth = CpuBandwidth{250ms}}};

@@ -107,6 +107,9 @@ TEST(QueueDepth, ADeclaredLimitThatWasNotMeasuredIsNamed) {
   EXPECT_THAT(budget.DeployedUnder({.memory = 64_MiB}).Evaluate(m).explanation,
               HasSubstr("memory unlimited instead of 67108864 bytes"));
   EXPECT_EQ(budget.DeployedUnder({}).Evaluate(m).verdict, Verdict::kMet);
+  const Limits with_line{.cpus = 2, .origins = {{"compose.yaml", 6, "cpus", "2"}}};
+  EXPECT_THAT(budget.DeployedUnder(with_line).Evaluate(m).explanation,
+              HasSubstr("declared in compose.yaml:6: cpus: 2)"));
   EXPECT_THROW(budget.DeployedUnder({.cpus = -1}), Error);
 }
 
