@@ -106,7 +106,7 @@ std::string DoubtOfMet(const Measurement& m, Metric metric, bool counts_the_whol
 
 // The subject of a sentence: "P99", "8 x worst service time".
 std::string SubjectOf(const Budget& budget) {
-  const std::string subject = internal::MetricSubject(budget.metric(), budget.percentile());
+  std::string subject = internal::MetricSubject(budget.metric(), budget.percentile());
   if (budget.metric() != Metric::kQueueDepth) return subject;
   return fmt::format("{} x {}", budget.depth(), subject);
 }

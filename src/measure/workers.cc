@@ -56,6 +56,7 @@ std::vector<double> MedianAnswers(const std::vector<BatchAnswers>& batches) {
   std::vector<double> medians;
   for (std::size_t k = 0; k < batches.front().done.size(); ++k) {
     std::vector<std::int64_t> kth;
+    kth.reserve(batches.size());
     for (const BatchAnswers& batch : batches) kth.push_back(batch.done[k] - batch.first_sent);
     const auto middle = kth.begin() + static_cast<std::ptrdiff_t>((kth.size() - 1) / 2);
     std::nth_element(kth.begin(), middle, kth.end());
@@ -84,7 +85,8 @@ Fit FitLine(const std::vector<double>& answers, int workers) {
   double mean_x = 0;
   double mean_y = 0;
   const auto x_of = [workers](std::size_t k) {
-    return static_cast<double>(static_cast<int>(k) / workers + 1);
+    const int group = static_cast<int>(k) / workers;
+    return static_cast<double>(group + 1);
   };
   for (std::size_t k = 0; k < answers.size(); ++k) {
     mean_x += x_of(k) / n;
