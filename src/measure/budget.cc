@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "measure/deployed.h"
 #include "measure/metric.h"
+#include "measure/queue.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest {
@@ -28,8 +30,25 @@ std::string NounPhrase(Metric metric, const std::optional<Percentile>& percentil
   if (percentile && metric == Metric::kResponseTime && noun.starts_with('P')) {
     noun += " response time";
   }
-  const bool vowel = metric == Metric::kErrorRatio || metric == Metric::kOomKills;
+  const bool vowel = metric == Metric::kErrorRatio || metric == Metric::kOomKills ||
+                     metric == Metric::kUnusedLimit;
   return (vowel ? "an " : "a ") + noun;
+}
+
+// The metrics whose bound reads better as a sentence of its own. Absent: empty.
+std::string Sentence(const Budget& budget, bool negated) {
+  if (budget.metric() == Metric::kQueueDepth) {
+    return fmt::format("{} a queue depth of {} within {}", negated ? "does not hold" : "holds",
+                       budget.depth(), internal::BoundText(budget.metric(), budget.bound()));
+  }
+  const bool serial = budget.metric() == Metric::kWorkers && budget.bound() == 1 &&
+                      budget.comparison() == Comparison::kAtMost;
+  if (!serial) return "";
+  return negated ? "works on several requests at once" : "works on one request at a time";
+}
+
+std::string Condition(const Budget& budget) {
+  return budget.deployed() ? " under " + throttletest::ToString(*budget.deployed()) : "";
 }
 
 }  // namespace
@@ -112,29 +131,64 @@ Budget Budget::OomKills(Comparison c, std::int64_t bound) {
   return {Metric::kOomKills, c, static_cast<double>(bound)};
 }
 
+Budget Budget::QueueDepth(int depth, std::chrono::nanoseconds timeout) {
+  if (depth < 1 || depth > internal::kDeepestQueue) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("a queue depth of {} is not possible: it counts the job that is worked "
+                            "on, so it is from 1 to {}",
+                            depth, internal::kDeepestQueue));
+  }
+  Budget budget(Metric::kQueueDepth, Comparison::kAtMost, Nanoseconds(timeout));
+  budget.depth_ = depth;
+  return budget;
+}
+
+Budget Budget::Workers(Comparison c, std::int64_t bound) {
+  return {Metric::kWorkers, c, static_cast<double>(bound)};
+}
+
+Budget Budget::UnusedLimit(Comparison c, double bound) { return {Metric::kUnusedLimit, c, bound}; }
+
+Budget Budget::ThreadsOverQuota(Comparison c, std::int64_t bound) {
+  return {Metric::kThreadsOverQuota, c, static_cast<double>(bound)};
+}
+
+Budget Budget::DeployedUnder(const Limits& declared) const {
+  internal::ResolveDeclared(declared);
+  Budget budget = *this;
+  budget.deployed_ = declared;
+  return budget;
+}
+
 std::string Budget::ToString() const {
   return fmt::format(
-      "{}{}{}", internal::MetricName(metric_, percentile_),
+      "{}{}{}{}", internal::MetricName(metric_, percentile_),
+      metric_ == Metric::kQueueDepth ? std::to_string(depth_) : "",
       comparison_ == Comparison::kBelow ? "<" : "<=", internal::BoundToken(metric_, bound_));
 }
 
 std::string Budget::Describe() const {
+  const std::string sentence = Sentence(*this, false);
+  if (!sentence.empty()) return sentence + Condition(*this);
   if (ForbidsAny(InfoOf(metric_), comparison_, bound_)) {
-    return fmt::format("has no {}", InfoOf(metric_).none);
+    return fmt::format("has no {}", InfoOf(metric_).none) + Condition(*this);
   }
-  return fmt::format("has {} {} {}", NounPhrase(metric_, percentile_),
+  return fmt::format("has {} {} {}{}", NounPhrase(metric_, percentile_),
                      comparison_ == Comparison::kBelow ? "below" : "of at most",
-                     internal::BoundText(metric_, bound_));
+                     internal::BoundText(metric_, bound_), Condition(*this));
 }
 
 std::string Budget::DescribeNegation() const {
+  const std::string sentence = Sentence(*this, true);
+  if (!sentence.empty()) return sentence + Condition(*this);
   if (ForbidsAny(InfoOf(metric_), comparison_, bound_)) {
-    return fmt::format("has at least one {}", InfoOf(metric_).none);
+    return fmt::format("has at least one {}", InfoOf(metric_).none) + Condition(*this);
   }
   const std::string bound = internal::BoundText(metric_, bound_);
   const std::string noun = NounPhrase(metric_, percentile_);
-  return comparison_ == Comparison::kBelow ? fmt::format("has {} of {} or more", noun, bound)
-                                           : fmt::format("has {} above {}", noun, bound);
+  return (comparison_ == Comparison::kBelow ? fmt::format("has {} of {} or more", noun, bound)
+                                            : fmt::format("has {} above {}", noun, bound)) +
+         Condition(*this);
 }
 
 }  // namespace throttletest

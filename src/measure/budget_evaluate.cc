@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "measure/deployed.h"
 #include "measure/diagnosis.h"
 #include "measure/interval_of.h"
 #include "measure/metric.h"
@@ -103,6 +104,32 @@ std::string DoubtOfMet(const Measurement& m, Metric metric, bool counts_the_whol
   return {};
 }
 
+// The subject of a sentence: "P99", "8 x worst service time".
+std::string SubjectOf(const Budget& budget) {
+  std::string subject = internal::MetricSubject(budget.metric(), budget.percentile());
+  if (budget.metric() != Metric::kQueueDepth) return subject;
+  return fmt::format("{} x {}", budget.depth(), subject);
+}
+
+// Why the limits that the run was measured under make it worthless. Empty: they do not.
+std::string WrongLimits(const Budget& budget, const Measurement& m) {
+  if (!budget.deployed()) return "";
+  const std::string difference = internal::LimitsDiffer(*budget.deployed(), m);
+  if (difference.empty()) return "";
+  return fmt::format(
+      "it was measured under other limits than are declared for deployment ({}), and "
+      "it is a function of the limit: measure under the declared ones",
+      difference);
+}
+
+// Why a figure that is only known to lie in a range gives no verdict. Empty: it does.
+std::string DoubtOfRange(const Budget& budget, const internal::Reading& reading) {
+  if (!reading.value || !reading.up_to) return "";
+  const bool lowest = internal::Holds(budget.comparison(), *reading.value, budget.bound());
+  const bool highest = internal::Holds(budget.comparison(), *reading.up_to, budget.bound());
+  return lowest == highest ? "" : "the bound is within what it can be: larger batches would tell";
+}
+
 std::string Parenthesised(const std::string& detail) {
   return detail.empty() ? "" : fmt::format(" ({})", detail);
 }
@@ -111,12 +138,13 @@ std::string Parenthesised(const std::string& detail) {
 
 BudgetResult Budget::Evaluate(const Measurement& m) const {
   using internal::BoundKind;
-  const internal::Reading reading = internal::ReadMetric(m, metric_, percentile_);
+  const internal::Reading reading = internal::ReadMetric(m, *this);
   const internal::MetricInfo& info = internal::InfoOf(metric_);
-  const std::string subject = internal::MetricSubject(metric_, percentile_);
+  const std::string subject = SubjectOf(*this);
 
   BudgetResult result;
   result.budget = ToString();
+  if (deployed_) result.budget += " under " + throttletest::ToString(*deployed_);
   result.unit = info.unit;
   const double unit = info.kind == BoundKind::kDuration ? 1e6 : 1;
   if (reading.value) result.value = *reading.value / unit;
@@ -126,8 +154,10 @@ BudgetResult Budget::Evaluate(const Measurement& m) const {
     figure += fmt::format(" {}", internal::ValueText(metric_, *reading.value, bound_));
 
   const bool met = reading.value && internal::Holds(comparison_, *reading.value, bound_);
-  const EarlyVerdict* early = m.early ? m.early->Decided(result.budget) : nullptr;
-  std::string doubt = Doubt(m, reading, early, met);
+  const EarlyVerdict* early = m.early ? m.early->Decided(ToString()) : nullptr;
+  std::string doubt = m.validity.trusted() ? WrongLimits(*this, m) : "";
+  if (doubt.empty()) doubt = Doubt(m, reading, early, met);
+  if (doubt.empty()) doubt = DoubtOfRange(*this, reading);
   if (Contradicts(early, met)) early = nullptr;
   if (doubt.empty() && met) {
     doubt =
@@ -154,6 +184,7 @@ BudgetResult Budget::Evaluate(const Measurement& m) const {
       reading.value ? Margin(*reading.value, bound_) : "", Early(m, early));
   // A decision has its own error rate.
   if (early == nullptr) result.explanation += NearChance(result.interval, bound_ / unit);
+  if (!reading.advice.empty()) result.explanation += " " + reading.advice;
   if (!met) {
     const std::string why = internal::Diagnose(m, {metric_, comparison_, bound_});
     if (!why.empty()) result.explanation += " " + why;

@@ -25,6 +25,7 @@ constexpr std::array<const char*, 6> kPercentiles = {"p99", "p50", "p90", "p95",
 struct MetricRef {
   Metric metric;
   std::optional<Percentile> percentile;
+  int depth = 1;  // of a queue
 };
 
 [[noreturn]] void Refuse(std::string_view text, const std::string& why) {
@@ -34,8 +35,9 @@ struct MetricRef {
 std::vector<std::string> KnownNames() {
   std::vector<std::string> names;
   for (const MetricInfo& info : internal::AllMetrics()) {
-    if (info.kind != BoundKind::kDuration) {
-      names.emplace_back(info.name);
+    if (!internal::TakesPercentile(info)) {
+      names.push_back(info.metric == Metric::kQueueDepth ? std::string(info.name) + "8"
+                                                         : info.name);
       continue;
     }
     for (const char* percentile : kPercentiles)
@@ -90,9 +92,24 @@ std::optional<Percentile> ParsePercentile(std::string_view text) {
   }
 }
 
+// Of "queue_depth_8".
+int ParseDepth(std::string_view text, std::string_view name) {
+  const std::string_view digits =
+      name.substr(std::string_view(internal::InfoOf(Metric::kQueueDepth).name).size());
+  const auto depth = internal::ParseInteger<int>(digits);
+  if (depth) return *depth;
+  Refuse(text, fmt::format("\"{}\" names no depth: write the number of jobs that may be in the "
+                           "queue, such as queue_depth_8",
+                           name));
+}
+
 MetricRef ParseMetric(std::string_view text, std::string_view name) {
   for (const MetricInfo& info : internal::AllMetrics()) {
-    if (info.kind != BoundKind::kDuration) {
+    if (info.metric == Metric::kQueueDepth) {
+      if (name.starts_with(info.name)) return {info.metric, std::nullopt, ParseDepth(text, name)};
+      continue;
+    }
+    if (!internal::TakesPercentile(info)) {
       if (name == info.name) return {info.metric, std::nullopt};
       continue;
     }
@@ -147,6 +164,17 @@ Budget MakeBudget(std::string_view text, const MetricRef& ref, Comparison c,
       return Budget::MemoryPeak(c, ParseByteSize(bound));
     case Metric::kOomKills:
       return Budget::OomKills(c, ParseCount(text, bound, info));
+    case Metric::kQueueDepth:
+      if (c != Comparison::kAtMost) {
+        Refuse(text, "a queue that ends exactly at the time-out holds, so write <= instead of <");
+      }
+      return Budget::QueueDepth(ref.depth, ParseDuration(bound));
+    case Metric::kWorkers:
+      return Budget::Workers(c, ParseCount(text, bound, info));
+    case Metric::kUnusedLimit:
+      return Budget::UnusedLimit(c, ParseNumber(text, bound, info));
+    case Metric::kThreadsOverQuota:
+      return Budget::ThreadsOverQuota(c, ParseCount(text, bound, info));
   }
   RefuseMetric(text, info.name);
 }

@@ -192,6 +192,11 @@ std::string MeanFit(const Measurement& m, const JudgedQuota& quota, double mean)
 
 }  // namespace
 
+std::string ThreadsText(const Measurement& m, const JudgedQuota& quota) {
+  const std::string text = ThreadsAdvice(m, quota);
+  return text.empty() ? text : text.substr(1);  // without the blank before it
+}
+
 std::optional<JudgedQuota> FindJudgedQuota(const Measurement& m) {
   for (const LevelDelta& level : m.cgroup.levels) {
     if (level.path == m.cgroup.judged_path && level.bandwidth.limited()) {

@@ -47,4 +47,8 @@ std::int64_t TenthsOfCpu(std::chrono::nanoseconds quota, std::chrono::nanosecond
 // use. Absent: empty when nothing is known. Needs a quota in force.
 std::string FitText(const Measurement& m, const JudgedQuota& quota);
 
+// What the service's threads do to its quota: "10 threads can use 2 CPUs at once and use up 50 ms
+// in 25 ms; ...". Absent: empty, there are not too many, or how many is not known.
+std::string ThreadsText(const Measurement& m, const JudgedQuota& quota);
+
 }  // namespace throttletest::internal

@@ -155,6 +155,22 @@ std::string WithHost(const Measurement& m, std::string text) {
   return text;
 }
 
+// The limit is what the service time depends on.
+std::string ExplainQueue(const Measurement& m) {
+  std::string text = Failures(m.load);
+  const std::optional<JudgedQuota> quota = FindJudgedQuota(m);
+  if (!quota || !m.cgroup.throttled_periods.has_value() || !m.cgroup.periods.has_value()) {
+    return text;
+  }
+  if (m.cgroup.throttled_periods.value() == 0) {
+    AddSentence(text, fmt::format("Not throttled (0 of {} periods): a higher limit would not help.",
+                                  m.cgroup.periods.value()));
+    return text;
+  }
+  AddSentence(text, PeriodsText(m, *quota) + ": a higher limit would shorten the service time.");
+  return text;
+}
+
 std::string ExplainMemory(const Measurement& m) {
   if (!m.requested.memory) {
     return m.attached ? "No memory limit is in force." : "No memory limit was asked for.";
@@ -199,6 +215,16 @@ std::string Cause(const Measurement& m, const MissedBudget& missed) {
     case Metric::kMemoryPeak:
     case Metric::kOomKills:
       return ExplainMemory(m);
+    case Metric::kQueueDepth:
+      return ExplainQueue(m);
+    case Metric::kWorkers:
+      return "";
+    case Metric::kUnusedLimit:
+      return "More workers, or more threads for one request, could use what is left.";
+    case Metric::kThreadsOverQuota: {
+      const std::optional<JudgedQuota> quota = FindJudgedQuota(m);
+      return quota ? ThreadsText(m, *quota) : "";
+    }
   }
   return "";
 }

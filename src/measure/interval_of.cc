@@ -159,7 +159,9 @@ Result OfPercentile(const LoadResult& load, Metric metric, Percentile p, const U
 // Counts and peaks are what happened, not estimates of anything.
 bool IsEstimate(Metric metric) {
   return metric != Metric::kThrottledPeriods && metric != Metric::kFailedRequests &&
-         metric != Metric::kMemoryPeak && metric != Metric::kOomKills;
+         metric != Metric::kMemoryPeak && metric != Metric::kOomKills &&
+         metric != Metric::kQueueDepth && metric != Metric::kWorkers &&
+         metric != Metric::kUnusedLimit && metric != Metric::kThreadsOverQuota;
 }
 
 int Digits(const MetricInfo& info, double largest) {
@@ -198,6 +200,10 @@ Outcome<Interval> IntervalOf(const Measurement& m, Metric metric,
     case Metric::kFailedRequests:
     case Metric::kMemoryPeak:
     case Metric::kOomKills:
+    case Metric::kQueueDepth:
+    case Metric::kWorkers:
+    case Metric::kUnusedLimit:
+    case Metric::kThreadsOverQuota:
       break;
   }
   return Result::NotAvailable("the figure is what happened in this run, not an estimate");

@@ -11,7 +11,7 @@
 namespace throttletest::internal {
 namespace {
 
-constexpr std::array<MetricInfo, 12> kMetrics = {{
+constexpr std::array<MetricInfo, 16> kMetrics = {{
     {Metric::kThrottleRatio, "throttle_ratio", "throttle ratio", "", "ratio", BoundKind::kRatio},
     {Metric::kThrottledPeriods, "throttled_periods", "throttled period count", "throttled period",
      "periods", BoundKind::kCount},
@@ -29,6 +29,13 @@ constexpr std::array<MetricInfo, 12> kMetrics = {{
     {Metric::kMemoryPeak, "memory_peak", "memory peak", "", "bytes", BoundKind::kBytes},
     {Metric::kOomKills, "oom_kills", "OOM kill count", "OOM-killed process", "kills",
      BoundKind::kCount},
+    {Metric::kQueueDepth, "queue_depth_", "worst service time", "", "ms", BoundKind::kDuration},
+    {Metric::kWorkers, "workers", "number of requests worked on at once", "request worked on",
+     "workers", BoundKind::kCount},
+    {Metric::kUnusedLimit, "unused_limit", "unused share of the limit", "", "ratio",
+     BoundKind::kRatio},
+    {Metric::kThreadsOverQuota, "threads_over_quota", "number of threads over the quota",
+     "thread that the quota cannot keep busy", "threads", BoundKind::kCount},
 }};
 
 std::chrono::nanoseconds ToNanoseconds(double ns) {
@@ -118,6 +125,8 @@ std::string ValueText(Metric metric, double value, double bound) {
       return close ? fmt::format("{} bytes", std::llround(value)) : ToString(ToByteSize(value));
     }
     case BoundKind::kDuration: {
+      // A sum of jobs is compared with a time-out in seconds.
+      if (metric == Metric::kQueueDepth) return ToString(ToNanoseconds(value));
       const bool fine = value < 1e6 || std::abs(value - bound) < 1e5;
       return fine ? ToString(ToNanoseconds(value)) : ToMilliseconds(ToNanoseconds(value));
     }

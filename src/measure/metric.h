@@ -24,6 +24,11 @@ struct MetricInfo {
   BoundKind kind;
 };
 
+// Its name ends with a percentile.
+inline bool TakesPercentile(const MetricInfo& info) {
+  return info.kind == BoundKind::kDuration && info.metric != Metric::kQueueDepth;
+}
+
 // The row of a metric, and all rows.
 const MetricInfo& InfoOf(Metric metric);
 std::span<const MetricInfo> AllMetrics();

@@ -2,10 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/text.h"
+#include "measure/queue.h"
+#include "measure/saturation.h"
 #include "throttletest/base/duration.h"
+#include "throttletest/cgroup/cpu_count.h"
+#include "throttletest/measure/service_time.h"
+#include "throttletest/measure/workers.h"
 
 namespace throttletest::internal {
 namespace {
+
+// Answers of a batch are read side by side: one unit, three digits.
+std::string InSeconds(std::chrono::nanoseconds time) {
+  return fmt::format("{:.3f}", std::chrono::duration<double>(time).count());
+}
 
 double Number(double value) { return value; }
 double Number(std::int64_t value) { return static_cast<double>(value); }
@@ -106,7 +121,90 @@ Reading ReadErrors(const LoadResult& load, Metric metric) {
   return reading;
 }
 
+Reading ReadQueue(const Measurement& m, int depth, double bound) {
+  Reading reading;
+  const Outcome<ServiceTime> time = ServiceTimeOf(m);
+  if (!time.has_value()) {
+    reading.inconclusive = time.reason();
+    return reading;
+  }
+  const ServiceTime& s = time.value();
+  reading.no_answer = s.worst().infinite();
+  if (reading.no_answer) {
+    reading.detail = fmt::format("{} of {} requests failed, {} of them timed out",
+                                 m.load.failed + m.load.timed_out, m.load.sent, m.load.timed_out);
+    return reading;
+  }
+  const std::chrono::nanoseconds worst = s.worst().value();
+  reading.value = Number(worst.count()) * depth;
+  reading.detail = fmt::format("{} x {}, the worst of {}, under {}", depth, ToString(worst),
+                               s.Sample(), s.Under());
+  reading.advice = QueueAdvice(depth, worst, std::chrono::nanoseconds(std::llround(bound)));
+  return reading;
+}
+
+Reading ReadWorkers(const Measurement& m) {
+  Reading reading;
+  const Outcome<WorkerEstimate> outcome = WorkersOf(m);
+  if (!outcome.has_value()) {
+    reading.inconclusive = outcome.reason();
+    return reading;
+  }
+  const WorkerEstimate& workers = outcome.value();
+  reading.value = workers.fewest;
+  if (workers.most != workers.fewest) {
+    reading.up_to = workers.most ? *workers.most : std::numeric_limits<double>::infinity();
+  }
+  std::string answers;
+  for (const auto answer : workers.answers) AppendItem(answers, InSeconds(answer), ", ");
+  reading.detail = fmt::format(
+      "{} at a time: {} requests sent at once were answered after {} s{}, in steps of {} s",
+      workers.ToString(), workers.batch_size, answers,
+      workers.batches == 1 ? "" : fmt::format(" (medians of {} batches)", workers.batches),
+      InSeconds(workers.step));
+  return reading;
+}
+
+Reading ReadUnusedLimit(const Measurement& m) {
+  Reading reading;
+  const Outcome<Saturation> outcome = SaturationOf(m);
+  if (!outcome.has_value()) {
+    reading.inconclusive = outcome.reason();
+    return reading;
+  }
+  const Saturation& saturation = outcome.value();
+  reading.value = saturation.unused();
+  reading.detail = fmt::format(
+      "one request alone used {:.3f} of {:.4g} CPUs, {:.1f} %, in {} whole periods of {} requests",
+      saturation.used_cpus, saturation.limit_cpus, 100 * (1 - saturation.unused()),
+      saturation.periods, saturation.requests);
+  return reading;
+}
+
+Reading ReadThreads(const Measurement& m) {
+  Reading reading;
+  const auto& quota = m.quota();
+  const auto fit = quota ? ThreadsOfQuota(*quota) : std::nullopt;
+  if (!fit) {
+    reading.inconclusive = "no CPU quota in force";
+    return reading;
+  }
+  if (!m.threads.has_value()) {
+    reading.inconclusive = "the service's threads are not known: " + m.threads.reason();
+    return reading;
+  }
+  reading.value = std::max(0, m.threads.value() - *fit);
+  reading.detail = fmt::format("{} threads, and a quota of {:.4g} CPUs keeps {} busy",
+                               m.threads.value(), *quota->cpus(), *fit);
+  return reading;
+}
+
 }  // namespace
+
+Reading ReadMetric(const Measurement& m, const Budget& budget) {
+  if (budget.metric() == Metric::kQueueDepth) return ReadQueue(m, budget.depth(), budget.bound());
+  return ReadMetric(m, budget.metric(), budget.percentile());
+}
 
 Reading ReadMetric(const Measurement& m, Metric metric,
                    const std::optional<Percentile>& percentile) {
@@ -130,6 +228,14 @@ Reading ReadMetric(const Measurement& m, Metric metric,
       return FromOutcome(m.cgroup.memory_peak);
     case Metric::kOomKills:
       return FromOutcome(m.cgroup.oom_kills);
+    case Metric::kQueueDepth:
+      return ReadQueue(m, 1, 0);
+    case Metric::kWorkers:
+      return ReadWorkers(m);
+    case Metric::kUnusedLimit:
+      return ReadUnusedLimit(m);
+    case Metric::kThreadsOverQuota:
+      return ReadThreads(m);
   }
   return {};
 }

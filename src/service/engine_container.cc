@@ -74,7 +74,7 @@ EngineContainer::~EngineContainer() { Remove(); }
 
 void EngineContainer::MakeImage(const LaunchRequest& request, const std::string& program) {
   auto env = request.env;
-  const UniqueFd archive = BuildProgramArchive(program, env);
+  const UniqueFd archive = BuildProgramArchive(program, env, request.files);
   made_image_ = true;
   const CommandResult result = engine_.Call(ImportCall(engine_.kind, name_),
                                             {.deadline = kSlowCall, .stdin_fd = archive.get()});

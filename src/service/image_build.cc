@@ -37,8 +37,9 @@ UniqueFd TemporaryFile() {
 }  // namespace
 
 UniqueFd BuildProgramArchive(const std::string& program,
-                             const std::map<std::string, std::string>& env) {
-  const std::vector<ImageFile> files = ProgramFiles(program, env);
+                             const std::map<std::string, std::string>& env,
+                             const std::vector<std::string>& more_files) {
+  const std::vector<ImageFile> files = ProgramFiles(program, env, more_files);
   UniqueFd archive = TemporaryFile();
   TarWriter tar(archive.get());
   tar.AddFolder("/tmp", 01777);

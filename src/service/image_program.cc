@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <filesystem>
@@ -57,16 +58,57 @@ std::optional<std::string> Interpreter(std::ifstream& file, const std::string& p
   return std::nullopt;
 }
 
+// The files of an image while they are gathered, each once.
+struct Gathered {
+  std::vector<ImageFile> files;
+  std::set<std::string> seen;
+};
+
 // Adds `path`, following the host's links: the real file and, where they differ, a link to it.
-void AddFile(const std::string& path, std::vector<ImageFile>& files, std::set<std::string>& seen) {
+void AddFile(const std::string& path, Gathered& gathered) {
   const std::string wanted = fs::path(path).lexically_normal().string();
   std::error_code ec;
   const std::string real = fs::canonical(path, ec).string();
   if (ec) Refuse(path, ec.message());
-  if (seen.insert(real).second) files.push_back({.path = real, .source = real, .target = ""});
-  if (wanted != real && seen.insert(wanted).second) {
-    files.push_back({.path = wanted, .source = "", .target = real});
+  if (gathered.seen.insert(real).second) {
+    gathered.files.push_back({.path = real, .source = real, .target = ""});
   }
+  if (wanted != real && gathered.seen.insert(wanted).second) {
+    gathered.files.push_back({.path = wanted, .source = "", .target = real});
+  }
+}
+
+bool IsElf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, SELFMAG> magic{};
+  file.read(magic.data(), magic.size());
+  return file.gcount() == SELFMAG && std::memcmp(magic.data(), ELFMAG, SELFMAG) == 0;
+}
+
+// A file, or all files below a folder. Adds the real path of each to `added`.
+void AddTree(const std::string& path, Gathered& gathered, std::vector<std::string>& added) {
+  std::error_code ec;
+  const fs::path real = fs::canonical(path, ec);
+  if (ec) Refuse(path, ec.message());
+  if (fs::is_regular_file(real)) {
+    AddFile(path, gathered);
+    added.push_back(real.string());
+    return;
+  }
+  // The host's links between folders may go round in circles. A folder that is reached by a link is
+  // itself in the image, with a link to it.
+  const bool is_new = gathered.seen.insert(real.string()).second;
+  const std::string wanted = fs::path(path).lexically_normal().string();
+  if (wanted != real && gathered.seen.insert(wanted).second) {
+    gathered.files.push_back({.path = wanted, .source = "", .target = real.string()});
+  }
+  if (!is_new || !fs::is_directory(real)) return;
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(real)) {
+    if (fs::exists(entry.path(), ec)) names.push_back(entry.path().string());
+  }
+  std::sort(names.begin(), names.end());  // the same files make the same archive
+  for (const std::string& name : names) AddTree(name, gathered, added);
 }
 
 }  // namespace
@@ -89,9 +131,15 @@ std::optional<std::string> ElfInterpreter(const std::string& path) {
   Refuse(path, "it is neither a 32-bit nor a 64-bit ELF program");
 }
 
-std::vector<std::string> ParseLoaderList(std::string_view text, const std::string& program) {
+namespace {
+
+struct LoaderList {
   std::vector<std::string> paths;
   std::vector<std::string> missing;
+};
+
+LoaderList ReadLoaderList(std::string_view text) {
+  LoaderList list;
   while (!text.empty()) {
     const auto end = text.find('\n');
     std::string_view line = Trim(text.substr(0, end));
@@ -102,31 +150,40 @@ std::vector<std::string> ParseLoaderList(std::string_view text, const std::strin
       line = Trim(line.substr(arrow + 4));
     }
     if (line == "not found") {
-      missing.emplace_back(name);
+      list.missing.emplace_back(name);
       continue;
     }
     // The address is last; a path may itself contain blanks and parentheses.
     if (const auto address = line.rfind(" (0x"); address != std::string_view::npos) {
       line = line.substr(0, address);
     }
-    if (!line.empty() && line.front() == '/') paths.emplace_back(line);
+    if (!line.empty() && line.front() == '/') list.paths.emplace_back(line);
   }
-  if (!missing.empty()) {
-    Refuse(program, fmt::format("the loader does not find {}", fmt::join(missing, ", ")));
+  return list;
+}
+
+}  // namespace
+
+std::vector<std::string> ParseLoaderList(std::string_view text, const std::string& program) {
+  LoaderList list = ReadLoaderList(text);
+  if (!list.missing.empty()) {
+    Refuse(program, fmt::format("the loader does not find {}", fmt::join(list.missing, ", ")));
   }
-  return paths;
+  return list.paths;
 }
 
 std::vector<ImageFile> ProgramFiles(const std::string& program,
-                                    const std::map<std::string, std::string>& env) {
-  std::vector<ImageFile> files;
-  std::set<std::string> seen;
-  AddFile(program, files, seen);
+                                    const std::map<std::string, std::string>& env,
+                                    const std::vector<std::string>& files) {
+  Gathered gathered;
+  AddFile(program, gathered);
   // The loader resolves $ORIGIN from the real file, as the kernel does.
-  const std::string real = files.front().path;
+  const std::string real = gathered.files.front().path;
+  std::vector<std::string> more;
+  for (const std::string& path : files) AddTree(path, gathered, more);
   const auto loader = ElfInterpreter(real);
-  if (!loader) return files;
-  AddFile(*loader, files, seen);
+  if (!loader) return gathered.files;
+  AddFile(*loader, gathered);
 
   CommandOptions options;
   options.unset = {"LD_PRELOAD"};
@@ -138,8 +195,14 @@ std::vector<ImageFile> ProgramFiles(const std::string& program,
     ParseLoaderList(listed.out, program);
     Refuse(program, listed.Describe());
   }
-  for (const std::string& path : ParseLoaderList(listed.out, program)) AddFile(path, files, seen);
-  return files;
+  for (const std::string& path : ParseLoaderList(listed.out, program)) AddFile(path, gathered);
+  for (const std::string& path : more) {
+    if (!IsElf(path)) continue;
+    const CommandResult libraries = RunCommand({*loader, "--list", path}, options);
+    for (const std::string& library : ReadLoaderList(libraries.out).paths)
+      AddFile(library, gathered);
+  }
+  return gathered.files;
 }
 
 }  // namespace throttletest::internal

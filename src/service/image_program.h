@@ -31,9 +31,14 @@ struct ImageFile {
 // leads through symbolic links on the host becomes one link to the real file. Libraries that are
 // opened later (dlopen) are not known to the loader and not included.
 //
+// `files` are further files and folders, with all that is in the folders. Of programs and libraries
+// among them, what their loader finds is included; what it does not find is taken to be loaded by
+// somebody else before them. Links that lead nowhere are left out.
+//
 // `env` is the service's own environment (LD_LIBRARY_PATH in it is followed).
 // Errors: kServiceStart.
 std::vector<ImageFile> ProgramFiles(const std::string& program,
-                                    const std::map<std::string, std::string>& env);
+                                    const std::map<std::string, std::string>& env,
+                                    const std::vector<std::string>& files = {});
 
 }  // namespace throttletest::internal

@@ -25,6 +25,7 @@ struct LaunchRequest {
   std::map<std::string, std::string> env;         // without the secret ones
   std::map<std::string, std::string> secret_env;  // never on a command line, never logged
   std::string image;
+  std::vector<std::string> files;    // for the image that is built
   std::uint16_t port = 0;            // on 127.0.0.1
   std::uint16_t container_port = 0;  // Absent: 0, the container shares the host's network
   ResolvedLimits limits;             // what to start with; no limits for start_unlimited

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 #include "service/program.h"
@@ -35,6 +36,29 @@ void CheckEnv(const std::map<std::string, std::string>& env) {
     // The value may be a secret and is not quoted.
     if (value.find('\0') != std::string::npos) {
       Refuse(fmt::format("the value of environment variable \"{}\" holds a zero byte", name));
+    }
+  }
+}
+
+void CheckFiles(const ServiceSpec& spec) {
+  if (!spec.files.empty() && !spec.image.empty()) {
+    Refuse(
+        fmt::format("file \"{}\" cannot be added to image \"{}\": an image has what it has, so "
+                    "leave one of them out",
+                    spec.files.front(), spec.image));
+  }
+  for (const std::string& file : spec.files) {
+    CheckText("file", file);
+    std::error_code ec;
+    if (file.empty() || file.front() != '/') {
+      Refuse(
+          fmt::format("file \"{}\" is not an absolute path: it is put under the same path into "
+                      "the image",
+                      file));
+    }
+    if (!std::filesystem::exists(file, ec)) {
+      Refuse(fmt::format("file \"{}\" is not there: {}", file,
+                         ec ? ec.message() : "no such file or folder"));
     }
   }
 }
@@ -74,6 +98,7 @@ void CheckSpec(const ServiceSpec& spec, LauncherKind kind) {
   }
   for (const std::string& word : spec.command) CheckText("the command's argument", word);
   CheckText("image", spec.image);
+  CheckFiles(spec);
   CheckEnv(spec.env);
   CheckEnv(spec.secret_env);
   if (spec.container_port && *spec.container_port == 0) {
@@ -111,6 +136,7 @@ LaunchRequest MakeRequest(const ServiceSpec& spec, std::uint16_t port,
                         .env = spec.env,
                         .secret_env = spec.secret_env,
                         .image = spec.image,
+                        .files = spec.files,
                         .port = port,
                         .container_port = spec.container_port.value_or(0),
                         .limits = limits};

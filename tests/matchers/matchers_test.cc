@@ -65,6 +65,38 @@ TEST(Matchers, JudgeErrors) {
   EXPECT_THAT(Explain(NoFailedRequests(), m), HasSubstr("HTTP 500"));
 }
 
+Measurement SerialBatch() {
+  return MeasurementBuilder().Responses({1s, 2s, 3s, 4s, 5s}).Quota(200ms).Threads(3).Build();
+}
+
+TEST(Matchers, JudgeQueues) {
+  EXPECT_THAT(SerialBatch(), AllOf(ServesSerially(), QueueDepthFits(8, 8s)));
+  EXPECT_THAT(SerialBatch(), Not(QueueDepthFits(8, 7999ms)));
+  EXPECT_THAT(SerialBatch(), QueueDepthFits(8, 8s, {.cpus = 2}));
+  EXPECT_THAT(MeasurementBuilder().Build(), Not(ServesSerially()));
+  EXPECT_THAT(SerialBatch(), AllOf(ThreadsFitQuota(1), Not(ThreadsFitQuota())));
+  EXPECT_EQ(testing::DescribeMatcher<const Measurement&>(QueueDepthFits(8, 8s, {.cpus = 0.5})),
+            "holds a queue depth of 8 within 8 s under cpus 0.5 (50 ms per 100 ms)");
+  EXPECT_EQ(testing::DescribeMatcher<const Measurement&>(SaturatesLimit()),
+            "has an unused share of the limit of at most 0.05");
+}
+
+TEST(Matchers, DoNotPassOfAnotherLimitThanTheDeclaredOne) {
+  for (const auto& matcher : {MeasurementMatcher(QueueDepthFits(8, 8s, {.cpus = 0.5})),
+                              MeasurementMatcher(Not(QueueDepthFits(8, 8s, {.cpus = 0.5})))}) {
+    EXPECT_FALSE(FailuresOf([&] { EXPECT_THAT(SerialBatch(), matcher); }).empty());
+  }
+}
+
+TEST(Matchers, DoNotPassOnAQueueFigureThatIsMissing) {
+  const Measurement together = MeasurementBuilder().Build();  // eight at once, threads not counted
+  EXPECT_FALSE(FailuresOf([&] { EXPECT_THAT(together, Not(QueueDepthFits(8, 1ms))); }).empty());
+  EXPECT_FALSE(FailuresOf([&] { EXPECT_THAT(together, Not(SaturatesLimit())); }).empty());
+  EXPECT_FALSE(FailuresOf([&] { EXPECT_THAT(together, Not(ThreadsFitQuota())); }).empty());
+  const Measurement alone = MeasurementBuilder().Batches(1, 20).Build();
+  EXPECT_FALSE(FailuresOf([&] { EXPECT_THAT(alone, Not(ServesSerially())); }).empty());
+}
+
 TEST(Matchers, DescribeThemselvesAndTheirNegation) {
   EXPECT_EQ(testing::DescribeMatcher<const Measurement&>(P99Below(150ms)),
             "has a P99 response time below 150 ms");

@@ -7,7 +7,8 @@
 // a failure of its own, so that Not(...), AnyOf(...) and EXPECT_FALSE(Value(...)) cannot turn it
 // green.
 //
-// Deliberately absent: matchers on an average latency (it hides the stall) and "at least" matchers.
+// Deliberately absent: matchers on an average latency (it hides the stall) and "at least" matchers;
+// SaturatesLimit() bounds the share of the limit that is left.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -63,6 +64,27 @@ MeasurementMatcher StartLagBelow(std::chrono::nanoseconds bound);
 MeasurementMatcher MemoryPeakBelow(ByteSize bound);
 // No process of the service was OOM-killed during the window.
 MeasurementMatcher NotOomKilled();
+
+// A queue of `depth` jobs before one worker, the one that is worked on included, is done within
+// `timeout` of its last job's submission: depth x worst service time <= timeout. The service time
+// is taken from a run of MeasureServiceTime(), or of batches that are answered one by one; see
+// ServiceTimeOf(). The message has the sum, what is left, and the depth that would fit.
+MeasurementMatcher QueueDepthFits(int depth, std::chrono::nanoseconds timeout);
+// The same, and inconclusive when the run was measured under other limits than the `declared` ones:
+// the service time is a function of the limit.
+MeasurementMatcher QueueDepthFits(int depth, std::chrono::nanoseconds timeout,
+                                  const Limits& declared);
+// Requests of a batch are answered one by one, by one worker; see WorkersOf(). Inconclusive for
+// batches of fewer than 3 requests.
+MeasurementMatcher ServesSerially();
+// One request alone uses `share` of the CPU limit or more while it is worked on, so that more
+// workers would not help. Needs requests that are sent one at a time and take several enforcement
+// periods. Units: 0..1.
+MeasurementMatcher SaturatesLimit(double share = 0.95);
+// The service has no more threads than its quota keeps busy (its CPUs rounded up, at least one) and
+// `others` that rarely run: the main thread, an acceptor, a collector. Inconclusive without a quota
+// and where threads cannot be counted.
+MeasurementMatcher ThreadsFitQuota(int others = 0);
 
 // For GoogleTest's messages: the one-line summary.
 void PrintTo(const Measurement& m, std::ostream* os);

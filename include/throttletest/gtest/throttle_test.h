@@ -23,6 +23,7 @@
 #include "throttletest/measure/compare.h"
 #include "throttletest/measure/measure.h"
 #include "throttletest/measure/rounds.h"
+#include "throttletest/measure/service_time.h"
 #include "throttletest/service/attach.h"
 #include "throttletest/service/service.h"
 
@@ -65,6 +66,15 @@ class ThrottleTestBase : public testing::Test {
   Measurement MeasureOn(throttletest::Service& service, const Traffic& traffic,
                         const MeasureOptions& options = {},
                         SourceLocation where = SourceLocation::current());
+
+  // Warms the fixture's service up and measures it one request at a time, see MeasureServiceTime();
+  // returns a trusted result as Measure() does.
+  Measurement MeasureServiceTime(const Request& request, const ServiceTimeOptions& options = {},
+                                 SourceLocation where = SourceLocation::current());
+  // The same for a service from Start() or Attach().
+  Measurement MeasureServiceTimeOn(throttletest::Service& service, const Request& request,
+                                   const ServiceTimeOptions& options = {},
+                                   SourceLocation where = SourceLocation::current());
 
   // Measures the fixture's service under several limits in turns, A B A B, and returns rounds that
   // are all trusted; see CompareRounds(). A round that stays inconclusive, and what cannot be

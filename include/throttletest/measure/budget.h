@@ -5,6 +5,7 @@
 //
 // gMock matchers, the command line's --budget and reports are thin wrappers over it. There is no
 // budget of the form "above": throttling or latency that must be high is not a service's promise.
+// That one job fills the limit is said of the share it leaves unused.
 #pragma once
 
 #include <chrono>
@@ -14,6 +15,7 @@
 
 #include "throttletest/base/byte_size.h"
 #include "throttletest/base/outcome.h"
+#include "throttletest/cgroup/limits.h"
 #include "throttletest/load/latency.h"
 #include "throttletest/measure/interval.h"
 #include "throttletest/measure/measurement.h"
@@ -35,18 +37,24 @@ enum class Metric {
   kStartLag,                // [start_lag_p99 ..., start_lag_max; duration]
   kMemoryPeak,              // [memory_peak, bytes]
   kOomKills,                // [oom_kills, count]
+  // [queue_depth_N; duration] when the last of N jobs that wait for one worker is done: N x the
+  // worst service time, see ServiceTimeOf()
+  kQueueDepth,
+  kWorkers,           // [workers, count] requests worked on at once, see WorkersOf()
+  kUnusedLimit,       // [unused_limit, 0..1] of the CPU limit, while one request alone is worked on
+  kThreadsOverQuota,  // [threads_over_quota, count] beyond those that the quota keeps busy
 };
 
 enum class Comparison { kBelow, kAtMost };  // "<", "<="
 
 struct BudgetResult {
   Verdict verdict = Verdict::kInconclusive;
-  std::string budget;  // "p99<150ms"
+  std::string budget;  // "p99<150ms", with " under cpus 0.5 (...)" when it was declared for limits
   // The measured figure in the metric's unit (durations in ms), even when inconclusive if one is
   // known. Absent: none; an infinite percentile has none and says so in the explanation.
   std::optional<double> value;
-  std::string
-      unit;  // "ratio", "periods", "bursts", "s/s", "CPUs", "ms", "requests", "bytes", "kills"
+  std::string unit;  // "ratio", "periods", "bursts", "s/s", "CPUs", "ms", "requests", "bytes",
+                     // "kills", "workers", "threads"
   // Around `value`, in the same unit. It never changes the verdict; the explanation says when the
   // bound is within it. Absent: an inconclusive verdict; a figure without spread (counts but that
   // of bursts, maxima, the memory peak); too few batches.
@@ -73,6 +81,19 @@ class Budget {
   static Budget StartLag(Percentile p, Comparison c, std::chrono::nanoseconds bound);
   static Budget MemoryPeak(Comparison c, ByteSize bound);
   static Budget OomKills(Comparison c, std::int64_t bound);
+  // A queue of `depth` jobs, the one that is worked on included, before one worker: the last of
+  // them is done within `timeout` of its submission when depth x worst service time <= timeout.
+  // Units: depth 1..1000000.
+  static Budget QueueDepth(int depth, std::chrono::nanoseconds timeout);
+  static Budget Workers(Comparison c, std::int64_t bound);
+  static Budget UnusedLimit(Comparison c, double bound);
+  // Threads of the service beyond the quota's CPUs rounded up, at least one (ThreadsOfQuota()).
+  static Budget ThreadsOverQuota(Comparison c, std::int64_t bound);
+
+  // This budget, judged only of what was measured under the limits that are declared for
+  // deployment; under others it is inconclusive, whatever the figure. Errors: kInvalidArgument for
+  // limits that no kernel takes.
+  Budget DeployedUnder(const Limits& declared) const;
 
   // Judges. Errors: none; what cannot be judged is inconclusive with the reason. Inconclusive: the
   // run is not trusted; the metric is not available; fewer than bounds.min_periods periods for a
@@ -86,7 +107,11 @@ class Budget {
   double bound() const { return bound_; }
   // Absent: the metric has none.
   const std::optional<Percentile>& percentile() const { return percentile_; }
-  // "p99<150ms": what ParseBudget accepts.
+  // Of kQueueDepth. Absent: 1, the metric has none.
+  int depth() const { return depth_; }
+  // Absent: what was measured under any limits is judged.
+  const std::optional<Limits>& deployed() const { return deployed_; }
+  // "p99<150ms": what ParseBudget accepts. It does not say under which limits.
   std::string ToString() const;
   // "has a P99 response time below 150 ms": the predicate of a sentence about a measurement.
   std::string Describe() const;
@@ -98,11 +123,13 @@ class Budget {
   Comparison comparison_;
   double bound_;  // in the metric's unit; durations in ns
   std::optional<Percentile> percentile_;
+  int depth_ = 1;
+  std::optional<Limits> deployed_;
 };
 
 // Reads "metric<bound" or "metric<=bound": "throttle_ratio<0.05", "p99<150ms",
-// "failed_requests<=0", "memory_peak<64MiB". Blanks are ignored. Errors: kInvalidArgument quoting
-// the text; an unknown metric lists the known ones and the nearest.
+// "failed_requests<=0", "memory_peak<64MiB", "queue_depth_8<=240s". Blanks are ignored. Errors:
+// kInvalidArgument quoting the text; an unknown metric lists the known ones and the nearest.
 Budget ParseBudget(std::string_view text);
 
 }  // namespace throttletest

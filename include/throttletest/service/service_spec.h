@@ -42,6 +42,12 @@ struct ServiceSpec {
   // Container image for docker and podman. Empty: an image is built from the program and the shared
   // libraries it needs. The cgroup launcher refuses a spec that has one.
   std::string image = {};
+  // What the program opens at run time: files and whole folders of this machine, by absolute path,
+  // such as a script, or the library folder of a runtime. They are put into the image that is built
+  // without `image`, under the same path and with the shared libraries that those among them need;
+  // links that lead nowhere are left out. For the cgroup launcher they only have to be there. Not
+  // together with `image`.
+  std::vector<std::string> files = {};
   std::map<std::string, std::string> env = {};  // added to the environment
   std::map<std::string, std::string> secret_env =
       {};  // the same, but never written to reports or logs

@@ -17,15 +17,16 @@ TEST_P(BudgetRoundTrip, ReadsWhatItPrints) {
   EXPECT_EQ(ParseBudget(GetParam()).ToString(), GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BudgetRoundTrip,
-                         testing::Values("throttle_ratio<0.05", "throttle_ratio<=1",
-                                         "throttled_periods<=0", "throttled_bursts<3",
-                                         "throttled_time_per_second<1.5", "cpu_usage<0.25",
-                                         "p50<150ms", "p99.9<1500us", "p99<2s", "p99.99<1ns",
-                                         "max<=2s", "service_p99<150ms", "service_max<1s",
-                                         "error_ratio<0.01", "failed_requests<=0",
-                                         "start_lag_p99<5ms", "start_lag_max<20ms",
-                                         "memory_peak<64MiB", "memory_peak<1000", "oom_kills<=0"));
+INSTANTIATE_TEST_SUITE_P(
+    All, BudgetRoundTrip,
+    testing::Values("throttle_ratio<0.05", "throttle_ratio<=1", "throttled_periods<=0",
+                    "throttled_bursts<3", "throttled_time_per_second<1.5", "cpu_usage<0.25",
+                    "p50<150ms", "p99.9<1500us", "p99<2s", "p99.99<1ns", "max<=2s",
+                    "service_p99<150ms", "service_max<1s", "error_ratio<0.01", "failed_requests<=0",
+                    "start_lag_p99<5ms", "start_lag_max<20ms", "memory_peak<64MiB",
+                    "memory_peak<1000", "oom_kills<=0", "queue_depth_8<=240s",
+                    "queue_depth_1<=1500ms", "workers<=1", "workers<9", "unused_limit<=0.05",
+                    "threads_over_quota<=2"));
 
 TEST(BudgetParse, IgnoresBlanks) {
   EXPECT_EQ(ParseBudget("  p99 <  150 ms ").ToString(), "p99<150ms");
@@ -90,6 +91,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadBudget{"MemoryUnit", "memory_peak<64ms", "is not a memory size"},
         BadBudget{"PercentileAbove100", "p101<1s", "unknown metric \"p101\""},
         BadBudget{"PercentileZero", "p0<1s", "unknown metric \"p0\""},
+        BadBudget{"QueueWithoutDepth", "queue_depth<=240s", "did you mean \"queue_depth_8\"?"},
+        BadBudget{"QueueDepthInWords", "queue_depth_eight<=240s",
+                  "\"queue_depth_eight\" names no depth: write the number of jobs"},
+        BadBudget{"QueueDepthZero", "queue_depth_0<=240s", "a queue depth of 0 is not possible"},
+        BadBudget{"QueueBelow", "queue_depth_8<240s", "write <= instead of <"},
+        BadBudget{"QueueWithoutUnit", "queue_depth_8<=240", "has no unit"},
         BadBudget{"TwoSigns", "p99<<1s", "is not a duration"}),
     [](const auto& row) { return std::string(row.param.name); });
 

@@ -18,6 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using testing_support::TempTree;
 
 std::string MessageOf(const std::function<void()>& call) {
@@ -119,6 +120,36 @@ TEST(ProgramFiles, APathThroughLinksBecomesALinkToTheRealFile) {
   const std::string real = std::filesystem::canonical(tree.Path("app")).string();
   EXPECT_THAT(ProgramFiles(tree.Path("app"), {}),
               ElementsAre(ImageFile{real, real, ""}, ImageFile{tree.Path("app"), "", real}));
+}
+
+TEST(ProgramFiles, FurtherFoldersComeWithAllThatIsInThem) {
+  const TempTree tree;
+  tree.Write("app", Elf(PT_LOAD, "x"));
+  tree.Write("lib/b/two.txt", "2");
+  tree.Write("lib/one.txt", "1");
+  tree.Write("conf/set.cfg", "3");
+  std::filesystem::create_symlink(tree.Path("conf"), tree.Path("lib/conf"));
+  std::filesystem::create_symlink("..", tree.Path("lib/b/round"));
+  std::filesystem::create_symlink("nowhere", tree.Path("lib/dangling"));
+  const std::string root = std::filesystem::canonical(tree.root()).string();
+  const auto file = [&](const std::string& name) {
+    return ImageFile{root + name, root + name, ""};
+  };
+  EXPECT_THAT(ProgramFiles(root + "/app", {}, {root + "/lib"}),
+              ElementsAre(file("/app"), ImageFile{root + "/lib/b/round", "", root + "/lib"},
+                          file("/lib/b/two.txt"), ImageFile{root + "/lib/conf", "", root + "/conf"},
+                          file("/conf/set.cfg"), file("/lib/one.txt")));
+}
+
+TEST(ProgramFiles, OfFurtherLibrariesWhatTheyNeedIsIncluded) {
+  const std::string self = std::filesystem::canonical("/proc/self/exe").string();
+  const TempTree tree;
+  // A copy of this test, which needs the C++ library, beside a program that may not.
+  std::filesystem::copy_file(self, tree.Path("plugin"));
+  const auto files = ProgramFiles("/bin/true", {}, {tree.Path("plugin")});
+  EXPECT_THAT(files, Contains(Field(&ImageFile::path, HasSubstr("libstdc++"))));
+  EXPECT_THAT(ProgramFiles("/bin/true", {}),
+              Not(Contains(Field(&ImageFile::path, HasSubstr("libstdc++")))));
 }
 
 }  // namespace

@@ -52,6 +52,22 @@ TEST(LauncherName, AttachedIsNotOneToStartWith) {
 
 TEST(CheckSpec, AcceptsAPlainService) { EXPECT_EQ(Refusal(Good()), "accepted"); }
 
+TEST(CheckSpec, FilesAreThereAndNamedFromTheRoot) {
+  const testing_support::TempTree tree;
+  tree.Write("plugin", "x");
+  ServiceSpec spec = Good();
+  spec.files = {tree.Path("plugin"), tree.root()};
+  EXPECT_EQ(Refusal(spec), "accepted");
+  spec.files = {"plugin"};
+  EXPECT_THAT(Refusal(spec), HasSubstr("file \"plugin\" is not an absolute path"));
+  spec.files = {tree.Path("none")};
+  EXPECT_THAT(Refusal(spec), HasSubstr("/none\" is not there: no such file or folder"));
+  spec.files = {tree.root()};
+  spec.image = "debian:12";
+  EXPECT_THAT(Refusal(spec, LauncherKind::kDocker),
+              HasSubstr("cannot be added to image \"debian:12\""));
+}
+
 TEST(CheckSpec, RefusesAnEmptyCommand) {
   ServiceSpec spec = Good();
   spec.command.clear();
