@@ -31,7 +31,9 @@ void DeclareVerdictOptions(CLI::App& app, VerdictText& text) {
                "End as soon as every budget is decided; =RATE: how often it may err (0.05)")
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw)
       ->group("Verdict");
-  app.add_option("--max-start-lag", text.max_start_lag, "Largest trusted P99 start lag (25ms)")
+  app.add_option(
+         "--max-start-lag", text.max_start_lag,
+         "Largest trusted P99 start lag (25ms, or a tenth of the median response time if more)")
       ->group("Verdict");
   app.add_option("--max-steal", text.max_steal,
                  "Largest trusted share of CPU time that the hypervisor took, 0..1 (0.05)")

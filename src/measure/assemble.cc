@@ -100,6 +100,8 @@ Measurement Assemble(WindowInputs in) {
                     in.environment.online_cpus);
   m.validity = JudgeValidity(in, m.cgroup, m.host);
   m.notes = CollectNotes(in, m.cgroup, m.host);
+  m.bounds = in.bounds;
+  m.bounds.start_lag_p99 = StartLagBound(in);
   m.batches = BatchUses(in.load, in.timeline);
   const auto& quota = m.cgroup.effective.quota;
   m.throttled_windows = ThrottledWindows(
@@ -120,7 +122,6 @@ Measurement Assemble(WindowInputs in) {
   m.load = std::move(in.load);
   m.threads = std::move(in.threads);
   m.timeline = std::move(in.timeline);
-  m.bounds = in.bounds;
   m.early = std::move(in.early);
   m.warm_up_failed = static_cast<int>(in.warm_up_failed);
   return m;

@@ -105,12 +105,12 @@ void JudgeGenerator(const WindowInputs& in, Validity& validity) {
   if (!lags.empty()) {
     const Percentile p99(99);
     const Latency lag = lags.At(p99);
-    if (lag > Latency(in.bounds.start_lag_p99)) {
+    const std::chrono::nanoseconds bound = StartLagBound(in);
+    if (lag > Latency(bound)) {
       Add(validity, ValidityGate::kStartLag,
           fmt::format("start lag P99 {} is above {} (nearest rank, {} requests): the load "
                       "generator was late",
-                      throttletest::ToString(lag), throttletest::ToString(in.bounds.start_lag_p99),
-                      lags.count()));
+                      throttletest::ToString(lag), throttletest::ToString(bound), lags.count()));
     }
   }
   if (in.load.not_sent > 0 && !in.interrupted) {
@@ -172,6 +172,15 @@ bool IsOfTheMachine(ValidityGate gate) {
 }
 
 }  // namespace
+
+std::chrono::nanoseconds StartLagBound(const WindowInputs& in) {
+  if (in.bounds.start_lag_p99) return *in.bounds.start_lag_p99;
+  const LatencySamples responses = in.load.ResponseTimes();
+  if (responses.empty()) return DefaultStartLagBound({});
+  const Latency median = responses.At(Percentile(50));
+  if (median.infinite()) return DefaultStartLagBound({});
+  return DefaultStartLagBound(median.value());
+}
 
 Validity JudgeValidity(const WindowInputs& in, const CgroupDelta& delta, const HostActivity& host) {
   Validity validity;

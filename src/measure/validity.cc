@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "throttletest/base/duration.h"
 #include "throttletest/base/error.h"
 
@@ -21,9 +23,17 @@ void RequireShare(const char* name, double share) {
 
 }  // namespace
 
+std::chrono::nanoseconds DefaultStartLagBound(
+    std::optional<std::chrono::nanoseconds> median_response_time) {
+  constexpr std::chrono::nanoseconds kLeast = std::chrono::milliseconds(25);
+  return std::max(kLeast, median_response_time.value_or(kLeast) / 10);
+}
+
 void Validate(const ValidityBounds& bounds) {
-  Require(bounds.start_lag_p99.count() >= 0, "start_lag_p99",
-          throttletest::ToString(bounds.start_lag_p99), "0 or more");
+  if (bounds.start_lag_p99) {
+    Require(bounds.start_lag_p99->count() >= 0, "start_lag_p99",
+            throttletest::ToString(*bounds.start_lag_p99), "0 or more");
+  }
   Require(bounds.min_periods >= 1, "min_periods", bounds.min_periods, "1 or more");
   RequireShare("max_steal", bounds.max_steal);
   RequireShare("max_others_cpu", bounds.max_others_cpu);

@@ -217,7 +217,7 @@ Json ValidityJson(const Measurement& m) {
   return {{"status", m.validity.trusted() ? "trusted" : "inconclusive"},
           {"reasons", reasons},
           {"bounds",
-           {{"start_lag_p99_ns", m.bounds.start_lag_p99.count()},
+           {{"start_lag_p99_ns", m.bounds.start_lag_p99.value_or(DefaultStartLagBound({})).count()},
             {"min_periods", m.bounds.min_periods},
             {"max_steal", m.bounds.max_steal},
             {"max_others_cpu", m.bounds.max_others_cpu},

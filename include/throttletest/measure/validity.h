@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,10 +40,11 @@ struct Validity {
 
 // What is still trusted. Adjustable per measurement.
 struct ValidityBounds {
-  // Largest trusted 99th percentile (nearest rank) of start lag. Units: >= 0, default 25 ms: a
-  // virtual CPU that has to be woken costs about 1 ms, a busy neighbour some 10 ms, and lag is part
-  // of the response time that budgets judge.
-  std::chrono::nanoseconds start_lag_p99 = std::chrono::milliseconds(25);
+  // Largest trusted 99th percentile (nearest rank) of start lag. Units: >= 0. Absent: 25 ms, or a
+  // tenth of the median response time where that is more (DefaultStartLagBound). A virtual CPU that
+  // has to be woken costs about 1 ms, a busy neighbour some 10 ms, and lag is part of the response
+  // time that budgets judge: it matters less, the longer that is.
+  std::optional<std::chrono::nanoseconds> start_lag_p99 = {};
   // Smallest number of enforcement periods for a throttle ratio. Units: >= 1, default 10.
   std::int64_t min_periods = 10;
   // Largest trusted HostActivity::steal. Units: 0..1, default 0.05; 1 switches the gate off.
@@ -53,6 +55,10 @@ struct ValidityBounds {
   // Largest trusted HostActivity::own_throttled_periods. Units: >= 0, default 0.
   std::int64_t max_own_throttled_periods = 0;
 };
+
+// The bound on start lag that is in force where none is given. Absent median: no request succeeded.
+std::chrono::nanoseconds DefaultStartLagBound(
+    std::optional<std::chrono::nanoseconds> median_response_time);
 
 // Errors: kInvalidArgument naming the bound that is out of its range.
 void Validate(const ValidityBounds& bounds);

@@ -26,7 +26,7 @@ TEST_F(CompareRoundsTest, TakesTurnsAndTellsAFifthOfACpuFromAWholeOne) {
   };
   const Rounds rounds =
       CompareRounds(*service, {{"whole", {.cpus = 1.0}}, {"fifth", {.cpus = 0.2}}},
-                    Batches(8).Every(400ms).For(1200ms).WarmUp(0s), Get("/burn?ms=5"), options);
+                    Batches(8).Every(400ms).For(1200ms).WarmUp(0s), Get("/burn?ms=7"), options);
   ASSERT_TRUE(rounds.inconclusive.empty()) << rounds.inconclusive;
   EXPECT_THAT(order, ElementsAre("whole1", "fifth1", "whole2", "fifth2"));
   EXPECT_EQ(service->spec().limits.cpus, 1.5);

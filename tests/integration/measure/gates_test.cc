@@ -59,7 +59,7 @@ class Gates : public MeasureServiceTest {};
 TEST_F(Gates, AStoppedGeneratorIsLate) {
   const auto service = Start({});
   MeasureOptions options = Patient();
-  options.bounds.start_lag_p99 = ValidityBounds{}.start_lag_p99;
+  options.bounds.start_lag_p99 = std::nullopt;
   options.retries = 0;
   const StopsThisProcess stop(1s, 300ms);
   const Measurement m = MeasureService(*service, kTwoSeconds, Get("/burn?ms=1"), options);

@@ -165,6 +165,17 @@ TEST(Assemble, StartLagIsJudgedByItsPercentileAgainstTheBound) {
   EXPECT_TRUE(two.Build().validity.trusted());
 }
 
+TEST(Assemble, StartLagMayBeATenthOfTheMedianResponseTime) {
+  MeasurementBuilder b;
+  for (int i = 0; i < 160; ++i) b.Respond(i, 401ms).StartLag(i, 40ms);
+  const Measurement m = b.Build();
+  EXPECT_TRUE(m.validity.trusted()) << m.validity.ToString();
+  EXPECT_EQ(m.bounds.start_lag_p99, 40100us);
+  b.inputs().bounds.start_lag_p99 = 25ms;
+  EXPECT_THAT(b.Build().validity.faults,
+              ElementsAre(Fault(ValidityGate::kStartLag, "start lag P99 40.0 ms is above 25 ms")));
+}
+
 TEST(Assemble, SaysWhenTheMachineCouldNotBeJudged) {
   MeasurementBuilder b;
   EXPECT_THAT(b.Build().notes, Not(Contains(HasSubstr("machine was busy"))));
