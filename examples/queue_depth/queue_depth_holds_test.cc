@@ -34,7 +34,7 @@ TEST_F(QueueDepth, IsDoneWithinTheTimeout) {
 
 // The arithmetic is that of one worker.
 TEST_F(QueueDepth, IsServedByOneWorker) {
-  EXPECT_THAT(Measure(Batches(5).Every(5s).For(15s).WarmUp(1s), Get("/burn?ms=300")),
+  EXPECT_THAT(Measure(Batches(5).Every(5s).For(10s).WarmUp(1s), Get("/burn?ms=300")),
               AllOf(ServesSerially(), NoFailedRequests()));
 }
 

@@ -39,7 +39,7 @@ class Diagnosis : public MeasureServiceTest {
   // be held.
   static Measurement BurstsAt(double cpus) {
     const auto service = Start({.cpus = cpus});
-    return MeasureService(*service, Batches(8).Every(730ms).For(8s).WarmUp(1s), Get("/burn?ms=20"),
+    return MeasureService(*service, Batches(8).Every(730ms).For(6s).WarmUp(1s), Get("/burn?ms=20"),
                           Patient());
   }
 };

@@ -63,8 +63,9 @@ TEST_F(ServiceTimeTest, OneJobFillsHalfACpuButNotTwo) {
 TEST_F(ServiceTimeTest, WorkersShowInTheAnswersToABatch) {
   for (const int workers : {1, 2}) {
     const auto service = StartWorkers(workers, {.cpus = 0.5});
-    const Measurement m = MeasureService(*service, Batches(6).Every(2500ms).For(5s).WarmUp(500ms),
-                                         Get("/burn?ms=80"), Patient());
+    const Measurement m =
+        MeasureService(*service, Batches(6).Every(1800ms).For(3600ms).WarmUp(500ms),
+                       Get("/burn?ms=80"), Patient());
     const Outcome<WorkerEstimate> estimate = WorkersOf(m);
     ASSERT_TRUE(estimate.has_value()) << estimate.reason();
     EXPECT_EQ(estimate.value().ToString(), std::to_string(workers));
