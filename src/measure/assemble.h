@@ -39,6 +39,7 @@ struct WindowInputs {
   std::string after_error;
   HostSnapshot host_before;
   HostSnapshot host_after;
+  bool peak_restarted = false;  // Cgroup::RestartPeak() worked just before the first snapshot
   Outcome<int> threads;
   Timeline timeline;
   bool alive = true;    // the main process runs at the end of the window
