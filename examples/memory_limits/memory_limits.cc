@@ -88,9 +88,8 @@ TEST_F(MemoryLimits, LeaveEvidenceOfAnOomKill) {
   const Measurement killed = MeasureService(service, plan, Get("/burn?ms=1&mb=200"));
   const ExitReport report = service.Stop();
   std::cout << "\n64 MiB of memory, no swap\n\n"
-            << "  16 MiB a request    peak "
-            << ToString(ByteSize(fits.cgroup.memory_peak.value())) << ", OOM kills "
-            << fits.cgroup.oom_kills.value() << "\n"
+            << "  16 MiB a request    peak " << ToString(ByteSize(fits.cgroup.memory_peak.value()))
+            << ", OOM kills " << fits.cgroup.oom_kills.value() << "\n"
             << "  200 MiB a request   " << killed.validity.ToString() << "\n"
             << "  at the end          " << report.ToString() << "\n\n";
   EXPECT_FALSE(killed.validity.trusted());

@@ -92,6 +92,10 @@ std::vector<std::string> CollectNotes(const WindowInputs& in, const CgroupDelta&
   if (!in.timeline.stopped_because.empty()) {
     AddNotes(notes, {"the timeline ends early: " + in.timeline.stopped_because});
   }
+  for (const BackgroundLook& look : in.background_before) {
+    AddNotes(notes,
+             {fmt::format("beside a background load on \"{}\": {}", look.service, look.load)});
+  }
   if (in.warm_up_failed > 0) {
     AddNotes(notes, {fmt::format("{} of {} warm-up requests failed", in.warm_up_failed,
                                  in.warm_up_planned)});

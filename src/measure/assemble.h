@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/background_loads.h"
 #include "measure/host_reader.h"
 #include "throttletest/cgroup/sampler.h"
 #include "throttletest/cgroup/snapshot.h"
@@ -42,6 +43,9 @@ struct WindowInputs {
   bool peak_restarted = false;  // Cgroup::RestartPeak() worked just before the first snapshot
   Outcome<int> threads;
   Timeline timeline;
+  // The background loads of this process at both ends of the window.
+  std::vector<BackgroundLook> background_before;
+  std::vector<BackgroundLook> background_after;
   bool alive = true;    // the main process runs at the end of the window
   std::string trouble;  // Service::Trouble() at the end of the window
   bool interrupted = false;

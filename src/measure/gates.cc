@@ -174,6 +174,12 @@ void JudgeHost(const ValidityBounds& bounds, const HostActivity& host, Validity&
   }
 }
 
+void JudgeBackground(const WindowInputs& in, Validity& validity) {
+  for (std::string& fault : BackgroundFaults(in.background_before, in.background_after)) {
+    Add(validity, ValidityGate::kBackgroundLoad, std::move(fault));
+  }
+}
+
 bool IsOfTheMachine(ValidityGate gate) {
   return gate == ValidityGate::kStartLag || gate == ValidityGate::kNotSent ||
          gate == ValidityGate::kSteal || gate == ValidityGate::kHostBusy ||
@@ -203,6 +209,7 @@ Validity JudgeValidity(const WindowInputs& in, const CgroupDelta& delta, const H
   JudgeCounters(in, delta, validity);
   JudgeGenerator(in, validity);
   JudgeHost(in.bounds, host, validity);
+  JudgeBackground(in, validity);
   return validity;
 }
 

@@ -89,6 +89,7 @@ class Runner {
     WarmUp(in);
     in.before = OpenWindow(in);
     in.host_before = host_.Read(&service_);
+    in.background_before = internal::LookAtBackgroundLoads();
     TimelineSampler sampler(service_.cgroup(), options_.sample_interval);
     phase_ = "load";
     Watch watch(*this, sampler, in.before);
@@ -237,6 +238,7 @@ class Runner {
 
   void CloseWindow(internal::WindowInputs& in) {
     in.host_after = host_.Read(&service_);
+    in.background_after = internal::LookAtBackgroundLoads();
     in.threads = internal::CountThreads(service_.cgroup());
     try {
       in.after = service_.cgroup().Read();

@@ -55,8 +55,8 @@ struct MemoryCounters {
   // (5.19), v1 memory.max_usage_in_bytes.
   std::optional<std::int64_t> peak = {};
   std::optional<std::int64_t> usage = {};  // now; v2 memory.current, v1 memory.usage_in_bytes
-  std::optional<ByteSize> limit = {};     // Unlimited() when there is none; v2 memory.max
-  std::string limit_path;                 // the level that sets `limit`; empty when unlimited
+  std::optional<ByteSize> limit = {};      // Unlimited() when there is none; v2 memory.max
+  std::string limit_path;                  // the level that sets `limit`; empty when unlimited
   // Memory plus swap at that level. Absent: swap is not accounted on this machine.
   // Source: v1 memory.memsw.limit_in_bytes, v2 memory.max + memory.swap.max.
   std::optional<ByteSize> swap_limit = {};
@@ -135,7 +135,8 @@ class Cgroup {
 
   // Begins a new memory peak: from now on MemoryCounters::peak is the highest use since now. v1 has
   // one mark for all who read it; v2's new one (kernel 6.12) is this object's alone. Absent: false,
-  // the kernel cannot or does not let us; the peak is still that of the cgroup's life. Errors: none.
+  // the kernel cannot or does not let us; the peak is still that of the cgroup's life. Errors:
+  // none.
   bool RestartPeak() const;
 
   // The few numbers a timeline needs, cheaply: usage and the bandwidth counters of the levels with
@@ -145,7 +146,7 @@ class Cgroup {
     std::optional<std::chrono::nanoseconds> usage;
     // Summed over the levels with a quota, so that any level's throttling shows. Absent: no quota.
     std::optional<BandwidthCounters> counters;
-    std::optional<std::int64_t> memory;  // bytes, as MemoryCounters::usage
+    std::optional<std::int64_t> memory = {};  // bytes, as MemoryCounters::usage
   };
   Quick ReadQuick() const;
 

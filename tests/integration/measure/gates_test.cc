@@ -118,7 +118,8 @@ TEST_F(Gates, AServiceThatIsOomKilledIsGone) {
   const auto service = Start({.memory = 64_MiB, .memory_swap = 64_MiB});
   const Measurement m = MeasureService(*service, kTwoSeconds, Get("/burn?ms=1&mb=200"), Patient());
   EXPECT_THAT(m.validity.faults,
-              ElementsAre(Fault(ValidityGate::kServiceGone, "OOM-killed \\(1 kill\\) at a memory limit of 64 MiB")));
+              ElementsAre(Fault(ValidityGate::kServiceGone,
+                                "OOM-killed \\(1 kill\\) at a memory limit of 64 MiB")));
   EXPECT_EQ(m.attempt, 1);
   ExpectInconclusive(m);
 }

@@ -195,7 +195,7 @@ TEST(SnapshotRead, ClimbsToTheNearestCpusetAndSkipsEmptyOnes) {
 }
 
 TEST(SnapshotRead, ReadsMemoryInUseNowForTheTimelineToo) {
-  FakeV2 fake;
+  const FakeV2 fake;
   fake.AddLevel("/a");
   fake.Set("/a", "memory.current", "4096\n");
   const Cgroup cgroup = Cgroup::Open(FakeV2::At("/a"), fake.tree.root());
@@ -206,7 +206,7 @@ TEST(SnapshotRead, ReadsMemoryInUseNowForTheTimelineToo) {
 }
 
 TEST(SnapshotRead, SetsThePeakBackWhereThereIsOne) {
-  FakeV2 fake;
+  const FakeV2 fake;
   fake.AddLevel("/a");
   EXPECT_FALSE(Cgroup::Open(FakeV2::At("/a"), fake.tree.root()).RestartPeak());
   fake.Set("/a", "memory.peak", "5\n");
