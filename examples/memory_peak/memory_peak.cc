@@ -42,7 +42,7 @@ class MemoryPeak : public ThrottleTestBase {
     Service& service = Start({.command = {BURN_SERVER, "--port={port}", "--threads=16"},
                               .limits = {.cpus = cpus, .memory = 1_GiB},
                               .ready = HttpReady("/healthz")});
-    const Measurement m = MeasureOn(service, Batches(1).Every(300ms).For(4s).WarmUp(0s), Get(kJob));
+    const Measurement m = MeasureOn(service, Batches(1).Every(300ms).For(3s).WarmUp(0s), Get(kJob));
     service.Stop();
     return m;
   }
@@ -58,7 +58,7 @@ TEST_F(MemoryPeak, IsLowerUnderAHigherCpuLimit) {
   const Measurement tight = MeasureUnder(0.5);
   const Measurement lifted = MeasureUnder(1.5);
   std::cout
-      << "\nGET " << kJob << " every 300 ms for 4 s: 240 ms of CPU time and 32 MiB a job\n\n"
+      << "\nGET " << kJob << " every 300 ms for 3 s: 240 ms of CPU time and 32 MiB a job\n\n"
       << "  limit     at once    memory peak  CPUs used  throttled   published: limit, peak\n";
   Print(0.5, tight, "1.75, 5809 MiB");
   Print(1.5, lifted, " 3.5, 5315 MiB");

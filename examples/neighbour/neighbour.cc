@@ -16,8 +16,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Probed sixteen times a second, so that a second is enough; published are two times a second.
-const Traffic kProbe(Batches(1).Every(60ms).For(1200ms).WarmUp(200ms), Get("/burn?ms=10"));
+// Probed twenty times a second, so that a second is enough; published is twice a second.
+const Traffic kProbe(Batches(1).Every(50ms).For(1s).WarmUp(100ms), Get("/burn?ms=10"));
 // As much as the heavy service's limit holds.
 const Traffic kJobs(ConstantRate(5_rps).For(2s), Get("/burn?ms=180"));
 // What a virtual machine at rest differs by from one second to the next.

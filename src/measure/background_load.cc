@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <stop_token>
 #include <thread>
@@ -51,7 +52,7 @@ std::vector<Request> RequestsFor(const Traffic& traffic, const Service& service)
 }  // namespace
 
 struct BackgroundLoad::State {
-  State(Service& loaded, const Traffic& wanted, const BackgroundOptions& options);
+  State(Service& loaded, const Traffic& load, const BackgroundOptions& options);
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State();
@@ -63,12 +64,12 @@ struct BackgroundLoad::State {
   BackgroundUse Describe();
 
   LoadEngineOptions EngineOptions() {
-    LoadEngineOptions engine;
-    engine.max_in_flight = traffic.max_in_flight();
-    engine.lead = kLead;
+    LoadEngineOptions wanted;
+    wanted.max_in_flight = traffic.max_in_flight();
+    wanted.lead = kLead;
     // Runs on the engine's thread. A dead service is not loaded to the end of the plan.
-    engine.enough = [this](const LoadResult&) { return Stopping(); };
-    return engine;
+    wanted.enough = [this](const LoadResult&) { return Stopping(); };
+    return wanted;
   }
   bool Stopping() const { return stop.stop_requested() || !service.alive(); }
 
@@ -132,10 +133,9 @@ std::vector<BackgroundLook> LookAtBackgroundLoads() {
 
 }  // namespace internal
 
-BackgroundLoad::State::State(Service& loaded, const Traffic& wanted,
-                             const BackgroundOptions& options)
+BackgroundLoad::State::State(Service& loaded, const Traffic& load, const BackgroundOptions& options)
     : service(loaded),
-      traffic(wanted),
+      traffic(load),
       schedule(traffic.measured()),
       engine({.port = service.port(), .unix_path = options.unix_path, .tls = options.tls},
              RequestsFor(traffic, service), EngineOptions()) {
