@@ -34,7 +34,8 @@ struct BackgroundUse {
   std::int64_t ok = 0;
   std::int64_t failed = 0;
   std::int64_t timed_out = 0;
-  CgroupDelta cgroup;  // of the loaded service; its wall time includes some 50 ms before the load
+  // Of the loaded service; its wall time includes some 50 ms before the load.
+  CgroupDelta cgroup = {};
   // Why it does not show a loaded service: that ended, was restarted, moved or OOM-killed, or
   // answered nothing. Empty: it was loaded throughout.
   std::string trouble = {};

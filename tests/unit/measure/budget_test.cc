@@ -236,7 +236,7 @@ TEST_F(BudgetOldPeak, IsJudgedWhereItDecidesEitherWay) {
   const BudgetResult met = Budget::MemoryPeak(kBelow, 65_MiB).Evaluate(m);
   EXPECT_EQ(met.verdict, Verdict::kMet);
   EXPECT_THAT(met.explanation,
-              HasSubstr("memory peak 50.0 MiB is below 65 MiB (the largest of the samples, 10 ms "
+              HasSubstr("memory peak 50 MiB is below 65 MiB (the largest of the samples, 10 ms "
                         "apart; it is at most 64 MiB, the kernel's peak of the cgroup's life"));
   EXPECT_EQ(Budget::MemoryPeak(kBelow, 50_MiB).Evaluate(m).verdict, Verdict::kMissed);
 }
