@@ -38,16 +38,6 @@ void ExpectInconclusive(const Measurement& m) {
   }
 }
 
-// Does `act` once during the load, after some requests.
-MeasureOptions Meanwhile(MeasureOptions options, std::function<void()> act) {
-  options.progress = [act = std::move(act), done = false](const MeasureProgress& p) mutable {
-    if (done || std::strcmp(p.phase, "load") != 0 || p.done < 4) return;
-    done = true;
-    act();
-  };
-  return options;
-}
-
 void WriteTo(const std::string& file, const std::string& value) {
   std::ofstream stream(file);
   stream << value;

@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <cstring>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -24,16 +22,6 @@ using ::testing::IsEmpty;
 
 const Traffic kProbe(Batches(1).Every(50ms).For(600ms).WarmUp(0s), Get("/burn?ms=1"));
 const Traffic kJobs(Batches(2).Every(100ms).For(300ms), Get("/burn?ms=10"));
-
-// Does `act` once during the load.
-MeasureOptions Meanwhile(MeasureOptions options, std::function<void()> act) {
-  options.progress = [act = std::move(act), done = false](const MeasureProgress& p) mutable {
-    if (done || std::strcmp(p.phase, "load") != 0 || p.done < 2) return;
-    done = true;
-    act();
-  };
-  return options;
-}
 
 auto BackgroundFault(const std::string& text) {
   return AllOf(Field(&ValidityFault::gate, ValidityGate::kBackgroundLoad),
