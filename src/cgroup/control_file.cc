@@ -122,6 +122,19 @@ ControlFile ControlFile::Open(int dirfd, const std::string& directory, const cha
   return file;
 }
 
+ControlFile ControlFile::OpenToWrite(int dirfd, const std::string& directory, const char* name) {
+  UniqueFd fd(::openat(dirfd, name, O_RDWR | O_CLOEXEC));
+  if (!fd.valid()) return Open(dirfd, directory, name);
+  ControlFile file;
+  file.path_ = JoinPath(directory, name);
+  file.fd_ = std::move(fd);
+  return file;
+}
+
+bool ControlFile::TryWrite(std::string_view text) const {
+  return ::pwrite(fd_.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+}
+
 std::string_view ControlFile::Read(std::string& buffer) const {
   std::size_t used = 0;
   const int error = ReadAll(fd_.get(), buffer, used);

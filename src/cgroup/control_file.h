@@ -39,12 +39,16 @@ class ControlFile {
   // Not open when the directory has no such file, or the kernel does not offer its content.
   // Errors: kCgroup, kPermission.
   static ControlFile Open(int dirfd, const std::string& directory, const char* name);
+  // The same, for writing as well where that is allowed.
+  static ControlFile OpenToWrite(int dirfd, const std::string& directory, const char* name);
 
   bool is_open() const { return fd_.valid(); }
   const std::string& path() const { return path_; }
 
   // The text now, in `buffer`. Errors: kCgroup "cgroup is gone" once the directory was removed.
   std::string_view Read(std::string& buffer) const;
+  // False: the kernel refused, or it was not opened for writing. Errors: none.
+  bool TryWrite(std::string_view text) const;
 
  private:
   UniqueFd fd_;

@@ -164,6 +164,8 @@ void SetOthers(CgroupDelta& delta, const Snapshot& before, const Snapshot& after
           ? Outcome<std::int64_t>::Value(*after.memory.peak)
           : Outcome<std::int64_t>::NotAvailable(
                 "no memory peak (memory.peak needs kernel 5.19 and the memory controller)");
+  delta.memory_peak_of_window =
+      before.memory.peak && after.memory.peak && *after.memory.peak > *before.memory.peak;
   delta.oom_kills = Change(before.memory.oom_kills, after.memory.oom_kills,
                            "no OOM counter (memory controller not available here)");
   constexpr char kNoPressure[] = "pressure information is not available for this cgroup";

@@ -119,7 +119,9 @@ MemoryFiles::MemoryFiles(std::vector<OpenLevel> chain, CgroupVersion version)
     : version_(version), chain_(std::move(chain)) {
   const bool v2 = version == CgroupVersion::kV2;
   const OpenLevel& leaf = chain_.front();
-  peak_ = OpenFile(leaf, v2 ? "memory.peak" : "memory.max_usage_in_bytes");
+  peak_ = ControlFile::OpenToWrite(leaf.fd.get(), leaf.directory,
+                                   v2 ? "memory.peak" : "memory.max_usage_in_bytes");
+  usage_ = OpenFile(leaf, v2 ? "memory.current" : "memory.usage_in_bytes");
   events_ = OpenFile(leaf, v2 ? "memory.events" : "memory.oom_control");
   for (const OpenLevel& level : chain_) {
     if (level.is_root) continue;
@@ -159,12 +161,22 @@ void MemoryFiles::ReadLimits(std::string& buffer, MemoryCounters& counters) cons
 MemoryCounters MemoryFiles::Read(std::string& buffer) const {
   MemoryCounters counters;
   if (peak_.is_open()) counters.peak = ParseCount(peak_.Read(buffer), peak_.path());
+  counters.usage = ReadUsage(buffer);
   if (events_.is_open()) {
     counters.oom_kills = ParseFlatKey(events_.Read(buffer), events_.path(), "oom_kill");
   }
   ReadLimits(buffer, counters);
   return counters;
 }
+
+std::optional<std::int64_t> MemoryFiles::ReadUsage(std::string& buffer) const {
+  if (!usage_.is_open()) return std::nullopt;
+  return ParseCount(usage_.Read(buffer), usage_.path());
+}
+
+// Before 6.12 a v2 peak cannot be written; from then on any text makes a new one for the descriptor
+// it was written to. v1 takes only a number, whichever.
+bool MemoryFiles::RestartPeak() const { return peak_.is_open() && peak_.TryWrite("0"); }
 
 CpusetFiles::CpusetFiles(std::vector<OpenLevel> chain, CgroupVersion version)
     : chain_(std::move(chain)) {

@@ -62,6 +62,9 @@ class MemoryFiles {
  public:
   MemoryFiles(std::vector<OpenLevel> chain, CgroupVersion version);
   MemoryCounters Read(std::string& buffer) const;
+  std::optional<std::int64_t> ReadUsage(std::string& buffer) const;
+  // As Cgroup::RestartPeak().
+  bool RestartPeak() const;
 
  private:
   struct Limit {
@@ -74,6 +77,7 @@ class MemoryFiles {
   CgroupVersion version_;
   std::vector<OpenLevel> chain_;
   ControlFile peak_;
+  ControlFile usage_;
   ControlFile events_;
   std::vector<Limit> limits_;
 };

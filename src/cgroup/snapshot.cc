@@ -197,6 +197,8 @@ Snapshot Cgroup::Read() const {
   return snapshot;
 }
 
+bool Cgroup::RestartPeak() const { return state_->memory && state_->memory->RestartPeak(); }
+
 Cgroup::Quick Cgroup::ReadQuick() const {
   std::string& buffer = ThreadBuffer();
   Quick quick;
@@ -213,6 +215,7 @@ Cgroup::Quick Cgroup::ReadQuick() const {
   CpuStat usage;
   state_->ReadUsage(buffer, leaf_stat, usage);
   quick.usage = usage.usage;
+  if (state_->memory) quick.memory = state_->memory->ReadUsage(buffer);
   return quick;
 }
 

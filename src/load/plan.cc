@@ -146,6 +146,12 @@ nanoseconds LoadPlan::warm_up_length() const { return warm_up_.value_or(kDefault
 
 int LoadPlan::max_in_flight() const { return max_in_flight_.value_or(kDefaultMaxInFlight); }
 
+std::chrono::nanoseconds LoadPlan::length() const {
+  std::chrono::nanoseconds sum{0};
+  for (const Phase& phase : phases_) sum += phase.duration;
+  return sum;
+}
+
 bool LoadPlan::is_steady() const {
   return phases_.size() == 1 && phases_.front().pattern != Phase::Pattern::kRamp;
 }

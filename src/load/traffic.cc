@@ -95,6 +95,12 @@ Schedule Traffic::warm_up() const {
   return schedules.size() == 1 ? schedules.front() : Merge(schedules);
 }
 
+std::chrono::nanoseconds Traffic::length() const {
+  std::chrono::nanoseconds longest{0};
+  for (const Stream& stream : streams_) longest = std::max(longest, stream.plan.length());
+  return longest;
+}
+
 bool Traffic::has_warm_up() const {
   return std::any_of(streams_.begin(), streams_.end(),
                      [](const Stream& s) { return s.plan.has_warm_up(); });

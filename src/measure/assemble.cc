@@ -30,6 +30,15 @@ CgroupDelta WithoutSecondSnapshot(const Snapshot& before, const std::string& rea
   return d;
 }
 
+Outcome<std::int64_t> SampledMemoryPeak(const WindowInputs& in, const CgroupDelta& delta) {
+  if (!delta.memory_peak.has_value()) return delta.memory_peak;
+  std::optional<std::int64_t> most = in.before.memory.usage;
+  most = std::max(most, in.after->memory.usage);
+  for (const Cgroup::Quick& sample : in.timeline.samples) most = std::max(most, sample.memory);
+  if (most) return Outcome<std::int64_t>::Value(*most);
+  return Outcome<std::int64_t>::NotAvailable("the use of memory cannot be read here");
+}
+
 void AddNotes(std::vector<std::string>& notes, const std::vector<std::string>& more) {
   for (const std::string& note : more) {
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
@@ -83,6 +92,10 @@ std::vector<std::string> CollectNotes(const WindowInputs& in, const CgroupDelta&
   if (!in.timeline.stopped_because.empty()) {
     AddNotes(notes, {"the timeline ends early: " + in.timeline.stopped_because});
   }
+  for (const BackgroundLook& look : in.background_before) {
+    AddNotes(notes,
+             {fmt::format("beside a background load on \"{}\": {}", look.service, look.load)});
+  }
   if (in.warm_up_failed > 0) {
     AddNotes(notes, {fmt::format("{} of {} warm-up requests failed", in.warm_up_failed,
                                  in.warm_up_planned)});
@@ -96,6 +109,8 @@ Measurement Assemble(WindowInputs in) {
   Measurement m;
   m.cgroup = in.after ? Subtract(in.before, *in.after)
                       : WithoutSecondSnapshot(in.before, in.alive ? in.after_error : in.trouble);
+  m.cgroup.memory_peak_of_window |= in.peak_restarted && m.cgroup.memory_peak.has_value();
+  m.sampled_memory_peak = SampledMemoryPeak(in, m.cgroup);
   m.host = Subtract(in.host_before, in.host_after, m.cgroup.usage.optional(),
                     in.environment.online_cpus);
   m.validity = JudgeValidity(in, m.cgroup, m.host);

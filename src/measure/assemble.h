@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/background_loads.h"
 #include "measure/host_reader.h"
 #include "throttletest/cgroup/sampler.h"
 #include "throttletest/cgroup/snapshot.h"
@@ -39,8 +40,12 @@ struct WindowInputs {
   std::string after_error;
   HostSnapshot host_before;
   HostSnapshot host_after;
+  bool peak_restarted = false;  // Cgroup::RestartPeak() worked just before the first snapshot
   Outcome<int> threads;
   Timeline timeline;
+  // The background loads of this process at both ends of the window.
+  std::vector<BackgroundLook> background_before;
+  std::vector<BackgroundLook> background_after;
   bool alive = true;    // the main process runs at the end of the window
   std::string trouble;  // Service::Trouble() at the end of the window
   bool interrupted = false;

@@ -127,7 +127,7 @@ std::string DoubtOfRange(const Budget& budget, const internal::Reading& reading)
   if (!reading.value || !reading.up_to) return "";
   const bool lowest = internal::Holds(budget.comparison(), *reading.value, budget.bound());
   const bool highest = internal::Holds(budget.comparison(), *reading.up_to, budget.bound());
-  return lowest == highest ? "" : "the bound is within what it can be: larger batches would tell";
+  return lowest == highest ? "" : "the bound is within what it can be: " + reading.narrows;
 }
 
 std::string Parenthesised(const std::string& detail) {

@@ -41,10 +41,19 @@ std::int64_t OomKills(const WindowInputs& in) {
   return *in.after->memory.oom_kills - *in.before.memory.oom_kills;
 }
 
+// " at a memory limit of 64 MiB (64 MiB with swap)". Absent: empty, none is known.
+std::string AtMemoryLimit(const MemoryCounters& memory) {
+  if (!memory.limit || memory.limit->unlimited()) return "";
+  std::string text = " at a memory limit of " + ToString(*memory.limit);
+  if (memory.swap_limit) text += fmt::format(" ({} with swap)", ToString(*memory.swap_limit));
+  return text;
+}
+
 // True when the service is gone, whatever else is wrong with the window.
 bool JudgeService(const WindowInputs& in, Validity& validity) {
   if (!in.alive) {
-    const std::string how = in.trouble.empty() ? "no exit status is known" : in.trouble;
+    std::string how = in.trouble.empty() ? "no exit status is known" : in.trouble;
+    if (Mentions(how, "OOM-killed")) how += AtMemoryLimit(in.before.memory);
     Add(validity, ValidityGate::kServiceGone,
         "the service ended before the second snapshot: " + how);
     return true;
@@ -58,8 +67,8 @@ bool JudgeService(const WindowInputs& in, Validity& validity) {
   const std::int64_t kills = OomKills(in);
   if (kills > 0) {
     Add(validity, ValidityGate::kServiceGone,
-        fmt::format("a process of the service was OOM-killed ({} kill{})", kills,
-                    kills == 1 ? "" : "s"));
+        fmt::format("a process of the service was OOM-killed ({} kill{}){}", kills,
+                    kills == 1 ? "" : "s", AtMemoryLimit(in.before.memory)));
   }
   return false;
 }
@@ -165,6 +174,12 @@ void JudgeHost(const ValidityBounds& bounds, const HostActivity& host, Validity&
   }
 }
 
+void JudgeBackground(const WindowInputs& in, Validity& validity) {
+  for (std::string& fault : BackgroundFaults(in.background_before, in.background_after)) {
+    Add(validity, ValidityGate::kBackgroundLoad, std::move(fault));
+  }
+}
+
 bool IsOfTheMachine(ValidityGate gate) {
   return gate == ValidityGate::kStartLag || gate == ValidityGate::kNotSent ||
          gate == ValidityGate::kSteal || gate == ValidityGate::kHostBusy ||
@@ -194,6 +209,7 @@ Validity JudgeValidity(const WindowInputs& in, const CgroupDelta& delta, const H
   JudgeCounters(in, delta, validity);
   JudgeGenerator(in, validity);
   JudgeHost(in.bounds, host, validity);
+  JudgeBackground(in, validity);
   return validity;
 }
 

@@ -87,8 +87,9 @@ class Runner {
   Measurement Run() {
     internal::WindowInputs in = Describe();
     WarmUp(in);
-    in.before = OpenWindow();
+    in.before = OpenWindow(in);
     in.host_before = host_.Read(&service_);
+    in.background_before = internal::LookAtBackgroundLoads();
     TimelineSampler sampler(service_.cgroup(), options_.sample_interval);
     phase_ = "load";
     Watch watch(*this, sampler, in.before);
@@ -212,12 +213,13 @@ class Runner {
   }
 
   // What the warm-up left throttled is booked before the window opens.
-  Snapshot OpenWindow() {
+  Snapshot OpenWindow(internal::WindowInputs& in) {
     try {
       if (traffic_.has_warm_up()) {
         WaitFor(SettleTime(service_.cgroup().Read()), options_.stop);
       }
       RequireService();
+      in.peak_restarted = RestartPeak();
       return service_.cgroup().Read();
     } catch (const Error&) {
       RequireService();  // a service that has just ended is the better reason
@@ -225,8 +227,18 @@ class Runner {
     }
   }
 
+  // The peak of a window of its own. On v1 everybody's mark is set back, so not that of a service
+  // that is somebody else's.
+  bool RestartPeak() const {
+    const auto& memory = service_.cgroup().location().memory;
+    const bool others_see_it = memory && memory->version == CgroupVersion::kV1;
+    if (others_see_it && service_.found() != nullptr) return false;
+    return service_.cgroup().RestartPeak();
+  }
+
   void CloseWindow(internal::WindowInputs& in) {
     in.host_after = host_.Read(&service_);
+    in.background_after = internal::LookAtBackgroundLoads();
     in.threads = internal::CountThreads(service_.cgroup());
     try {
       in.after = service_.cgroup().Read();

@@ -80,6 +80,29 @@ Reading ReadCpuUsage(const CgroupDelta& d) {
   return reading;
 }
 
+// The kernel's mark may be older than the window, which then reached at most that.
+Reading ReadMemoryPeak(const Measurement& m) {
+  Reading reading = FromOutcome(m.cgroup.memory_peak, "the kernel's peak of the window");
+  if (!reading.value || m.cgroup.memory_peak_of_window) return reading;
+  const std::string life = ToString(ByteSize(m.cgroup.memory_peak.value()));
+  if (!m.sampled_memory_peak.has_value()) {
+    reading.detail.clear();
+    reading.inconclusive = fmt::format(
+        "{} is the peak of the cgroup's life and was reached before the window, in which nothing "
+        "was sampled: {}",
+        life, m.sampled_memory_peak.reason());
+    return reading;
+  }
+  reading.up_to = reading.value;
+  reading.value = std::min(*reading.value, Number(m.sampled_memory_peak.value()));
+  reading.narrows = "a service of its own, or kernel 6.12, would tell";
+  reading.detail = fmt::format(
+      "the largest of the samples, {} apart; it is at most {}, the kernel's peak of the cgroup's "
+      "life, which was reached before the window",
+      ToString(m.timeline.interval), life);
+  return reading;
+}
+
 LatencySamples SamplesOf(const Measurement& m, Metric metric) {
   if (metric == Metric::kResponseTime) return m.load.ResponseTimes();
   if (metric == Metric::kServiceTime) return m.load.ServiceTimes();
@@ -154,6 +177,7 @@ Reading ReadWorkers(const Measurement& m) {
   reading.value = workers.fewest;
   if (workers.most != workers.fewest) {
     reading.up_to = workers.most ? *workers.most : std::numeric_limits<double>::infinity();
+    reading.narrows = "larger batches would tell";
   }
   std::string answers;
   for (const auto answer : workers.answers) AppendItem(answers, InSeconds(answer), ", ");
@@ -225,7 +249,7 @@ Reading ReadMetric(const Measurement& m, Metric metric,
     case Metric::kFailedRequests:
       return ReadErrors(m.load, metric);
     case Metric::kMemoryPeak:
-      return FromOutcome(m.cgroup.memory_peak);
+      return ReadMemoryPeak(m);
     case Metric::kOomKills:
       return FromOutcome(m.cgroup.oom_kills);
     case Metric::kQueueDepth:

@@ -15,6 +15,7 @@ struct Reading {
   std::optional<double> value;
   // The figure is between `value` and this. Absent: it is `value`.
   std::optional<double> up_to;
+  std::string narrows;  // what would tell where in that range it is
   // The percentile falls on a request that never got its answer: slower than any bound.
   bool no_answer = false;
   std::string detail;        // "nearest rank, 480 requests"; empty when there is nothing to add

@@ -65,6 +65,8 @@ const char* ValidityGateName(ValidityGate gate) {
       return "own_throttled";
     case ValidityGate::kUnseenLimit:
       return "unseen_limit";
+    case ValidityGate::kBackgroundLoad:
+      return "background_load";
     case ValidityGate::kInterrupted:
       return "interrupted";
   }

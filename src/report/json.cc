@@ -146,9 +146,12 @@ Json CpuJson(const CgroupDelta& d, Absences& absences) {
   return f.Take();
 }
 
-Json MemoryJson(const CgroupDelta& d, Absences& absences) {
+Json MemoryJson(const Measurement& m, Absences& absences) {
+  const CgroupDelta& d = m.cgroup;
   Fields f("memory", absences);
   f.SetOutcome("peak_bytes", d.memory_peak);
+  f.Set("peak_is_of_window", d.memory_peak_of_window);
+  f.SetOutcome("sampled_peak_bytes", m.sampled_memory_peak);
   f.SetOutcome("oom_kills", d.oom_kills);
   f.SetOutcome("pressure_some_ns", d.memory_pressure_some);
   return f.Take();
@@ -304,7 +307,7 @@ std::string ToJson(const Measurement& m, const std::vector<BudgetResult>& verdic
   }
   doc["notes"] = m.notes;
   doc["cpu"] = CpuJson(m.cgroup, absences);
-  doc["memory"] = MemoryJson(m.cgroup, absences);
+  doc["memory"] = MemoryJson(m, absences);
   doc["host"] = HostJson(m.host, absences);
   doc["service"] = ServiceJson(m, absences);
   doc["load"] = LoadJson(m, absences);

@@ -115,10 +115,15 @@ std::string HostLine(const HostActivity& host) {
                      Show(host.steal, percent));
 }
 
-std::string MemoryLine(const CgroupDelta& d) {
-  return fmt::format("peak {}, OOM kills {}",
-                     Show(d.memory_peak, [](std::int64_t b) { return ToString(ByteSize(b)); }),
-                     Show(d.oom_kills, Whole));
+std::string MemoryLine(const Measurement& m) {
+  const CgroupDelta& d = m.cgroup;
+  const auto size = [](std::int64_t b) { return ToString(ByteSize(b)); };
+  std::string peak = "peak " + Show(d.memory_peak, size);
+  if (d.memory_peak.has_value() && !d.memory_peak_of_window) {
+    peak = fmt::format("peak at least {}, at most {}", Show(m.sampled_memory_peak, size),
+                       size(d.memory_peak.value()));
+  }
+  return fmt::format("{}, OOM kills {}", peak, Show(d.oom_kills, Whole));
 }
 
 void Line(std::string& out, const char* name, const std::string& value) {
@@ -159,7 +164,7 @@ std::string Details(const Measurement& m) {
   Line(out, "throttling", ThrottlingLine(m.cgroup));
   Line(out, "CPU use", UsageLine(m.cgroup));
   if (m.is_burst_load) Line(out, "CPU a burst", Show(m.MedianBatchCpu(), ToMilliseconds));
-  Line(out, "memory", MemoryLine(m.cgroup));
+  Line(out, "memory", MemoryLine(m));
   Line(out, "host", HostLine(m.host));
   Line(out, "validity",
        m.validity.trusted() ? "trusted" : "inconclusive: " + m.validity.ToString());

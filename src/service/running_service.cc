@@ -54,6 +54,7 @@ RunningService::RunningService(ServiceSpec spec, LauncherKind kind, std::uint16_
 RunningService::~RunningService() { Stop(); }
 
 std::string RunningService::Name() const {
+  if (!spec_.name.empty()) return spec_.name;
   return spec_.image.empty() ? spec_.command[0] : spec_.image;
 }
 

@@ -34,12 +34,14 @@ class MeasurementBuilder {
     in_.before.time = in_.load.epoch = Clock::time_point(1000s);
     in_.before.online = in_.requested.cpuset.value_or(CpuSet({0, 1, 2, 3, 4, 5, 6, 7}));
     in_.before.usage = 10s;
-    in_.before.memory.peak = 64 << 20;
+    in_.before.memory.peak = in_.before.memory.usage = 16 << 20;
     in_.before.memory.oom_kills = 0;
     CpuLevel leaf{.path = "/svc", .inode = 101, .bandwidth = CpuBandwidth{}};
     leaf.counters = BandwidthCounters{.periods = 1000, .throttled_periods = 900};
     in_.before.cpu = {leaf};
     in_.after = in_.before;
+    in_.after->memory.peak = 64 << 20;  // since the first snapshot
+    in_.after->memory.usage = 48 << 20;
     Quota(200ms).Throttled(200, 0, 0s).Usage(4s).Wall(20s).Batches(8, 20);
   }
 

@@ -68,8 +68,12 @@ struct CgroupDelta {
   Outcome<double> usage_of_limit;           // usage_cores / effective limit
   Outcome<double> usage_of_host;            // usage_cores / online CPUs
 
-  Outcome<std::int64_t> memory_peak;  // bytes; of the cgroup's life up to the second snapshot
-  Outcome<std::int64_t> oom_kills;    // new ones
+  // The kernel's own mark, which misses no short use. Units: bytes.
+  Outcome<std::int64_t> memory_peak;
+  // The mark is the window's: it was raised between the snapshots, or set back at the first. False:
+  // it is of the cgroup's life and was reached before; the window's own peak is at most that.
+  bool memory_peak_of_window = false;
+  Outcome<std::int64_t> oom_kills;  // new ones
   Outcome<std::chrono::nanoseconds> cpu_pressure_some;
   Outcome<std::chrono::nanoseconds> memory_pressure_some;
 

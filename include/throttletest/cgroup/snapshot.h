@@ -51,9 +51,12 @@ struct CpuLevel {
 // Memory figures of the leaf cgroup; the limits are the smallest of the leaf and its ancestors.
 // Units: bytes and event counts.
 struct MemoryCounters {
-  std::optional<std::int64_t> peak = {};  // v2 memory.peak (5.19+), v1 memory.max_usage_in_bytes
-  std::optional<ByteSize> limit = {};     // Unlimited() when there is none; v2 memory.max
-  std::string limit_path;                 // the level that sets `limit`; empty when unlimited
+  // Highest use since the cgroup was made, or since Cgroup::RestartPeak(). Source: v2 memory.peak
+  // (5.19), v1 memory.max_usage_in_bytes.
+  std::optional<std::int64_t> peak = {};
+  std::optional<std::int64_t> usage = {};  // now; v2 memory.current, v1 memory.usage_in_bytes
+  std::optional<ByteSize> limit = {};      // Unlimited() when there is none; v2 memory.max
+  std::string limit_path;                  // the level that sets `limit`; empty when unlimited
   // Memory plus swap at that level. Absent: swap is not accounted on this machine.
   // Source: v1 memory.memsw.limit_in_bytes, v2 memory.max + memory.swap.max.
   std::optional<ByteSize> swap_limit = {};
@@ -130,6 +133,12 @@ class Cgroup {
   // Reads everything. Errors: kCgroup "cgroup is gone" when the directory was removed; kParse.
   Snapshot Read() const;
 
+  // Begins a new memory peak: from now on MemoryCounters::peak is the highest use since now. v1 has
+  // one mark for all who read it; v2's new one (kernel 6.12) is this object's alone. Absent: false,
+  // the kernel cannot or does not let us; the peak is still that of the cgroup's life. Errors:
+  // none.
+  bool RestartPeak() const;
+
   // The few numbers a timeline needs, cheaply: usage and the bandwidth counters of the levels with
   // a quota at Open() or at the last Read(), leaf first. Errors: as Read().
   struct Quick {
@@ -137,6 +146,7 @@ class Cgroup {
     std::optional<std::chrono::nanoseconds> usage;
     // Summed over the levels with a quota, so that any level's throttling shows. Absent: no quota.
     std::optional<BandwidthCounters> counters;
+    std::optional<std::int64_t> memory = {};  // bytes, as MemoryCounters::usage
   };
   Quick ReadQuick() const;
 

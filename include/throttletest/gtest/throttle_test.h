@@ -20,12 +20,15 @@
 #include <vector>
 
 #include "throttletest/base/source_location.h"
+#include "throttletest/measure/background_load.h"
 #include "throttletest/measure/compare.h"
 #include "throttletest/measure/measure.h"
+#include "throttletest/measure/neighbour.h"
 #include "throttletest/measure/rounds.h"
 #include "throttletest/measure/service_time.h"
 #include "throttletest/service/attach.h"
 #include "throttletest/service/service.h"
+#include "throttletest/service/services.h"
 
 namespace throttletest {
 
@@ -91,12 +94,34 @@ class ThrottleTestBase : public testing::Test {
                    const Traffic& traffic, const CompareOptions& options = {},
                    SourceLocation where = SourceLocation::current());
 
+  // Measures `probed` before and during a load on `neighbour`, in turns; see CompareNeighbour(). A
+  // round that stays inconclusive, a neighbour that does not last, and what cannot be measured end
+  // the test body as in Measure().
+  NeighbourComparison CompareNeighbour(throttletest::Service& probed, const Traffic& probe,
+                                       throttletest::Service& neighbour, const Traffic& load,
+                                       const NeighbourOptions& options = {},
+                                       SourceLocation where = SourceLocation::current());
+
+  // Keeps a service busy until the handle is stopped or goes; a measurement of another one
+  // meanwhile is inconclusive when this one does not last.
+  //
+  //   BackgroundLoad load = LoadInBackground(service("heavy"), Traffic(plan, Get("/report")));
+  //   EXPECT_THAT(MeasureOn(service("light"), probe, Get("/")), P99Below(50ms));
+  BackgroundLoad LoadInBackground(throttletest::Service& service, const Traffic& traffic,
+                                  const BackgroundOptions& options = {},
+                                  SourceLocation where = SourceLocation::current());
+
   // Changes the limits of the fixture's running service; a failure ends the test body at the
   // caller's line.
   void UpdateLimits(const Limits& limits, SourceLocation where = SourceLocation::current());
 
   // Starts a further service. It lives until Stop() or the end of the test.
   throttletest::Service& Start(ServiceSpec spec, SourceLocation where = SourceLocation::current());
+
+  // Starts several named services at the same time, see StartServices(). They live until Stop() or
+  // the end of the test; service(name) finds them.
+  void StartTogether(const std::vector<ServiceSpec>& specs,
+                     SourceLocation where = SourceLocation::current());
 
   // Attaches to a service that runs already; MeasureOn() measures it under the limits it is found
   // under. It is never changed, and is let go of, not stopped, at the end of the test.
@@ -107,6 +132,11 @@ class ThrottleTestBase : public testing::Test {
 
   // The fixture's service. Ends the test body with a failure when there is none.
   throttletest::Service& service(SourceLocation where = SourceLocation::current());
+
+  // The started service of that ServiceSpec::name. Ends the test body with a failure that lists the
+  // names when there is none.
+  throttletest::Service& service(const std::string& name,
+                                 SourceLocation where = SourceLocation::current());
 
   // Stops what Start() started, lets go of what Attach() attached to, writes the JSON files and
   // shows the services' logs of a failed test. Overrides must call it.
@@ -131,6 +161,26 @@ class ThrottleTest : public ThrottleTestBase {
  private:
   throttletest::Service* current() override { return service_.get(); }
   std::unique_ptr<throttletest::Service> service_;
+};
+
+// Several services per test, each under limits of its own: started together in SetUp, stopped in
+// TearDown. When one of them cannot be started, the others are stopped and the test fails with its
+// name and the reason.
+//
+//   class Shop : public ServiceGroupTest {
+//    protected:
+//     std::vector<ServiceSpec> Services() override {
+//       return {{.name = "web", .command = {...}, .limits = {.cpus = 0.5}},
+//               {.name = "report", .command = {...}, .limits = {.cpus = 1}}};
+//     }
+//   };
+//   TEST_F(Shop, StaysQuick) { EXPECT_THAT(MeasureOn(service("web"), ...), P99Below(50ms)); }
+class ServiceGroupTest : public ThrottleTestBase {
+ protected:
+  // What to run; each has a name. Called once per test.
+  virtual std::vector<ServiceSpec> Services() = 0;
+
+  void SetUp() override;
 };
 
 namespace internal {

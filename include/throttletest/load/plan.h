@@ -66,6 +66,8 @@ class LoadPlan {
   Schedule warm_up() const;
   // True when the load is the same from start to end: one phase, and no ramp.
   bool is_steady() const;
+  // How long the phases take together, without the warm-up.
+  std::chrono::nanoseconds length() const;
   bool has_warm_up() const { return warm_up_length() > std::chrono::nanoseconds(0); }
   int max_in_flight() const;
 

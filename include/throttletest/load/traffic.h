@@ -39,6 +39,8 @@ class Traffic {
   Schedule measured() const;
   Schedule warm_up() const;
   bool has_warm_up() const;
+  // Of the longest stream, without the warm-up.
+  std::chrono::nanoseconds length() const;
   // True when it is one stream of a steady plan.
   bool is_steady() const;
   // Of all streams together; at most 60000.

@@ -49,6 +49,10 @@ struct Measurement {
   HostActivity host;
   // Threads of all processes in the service's cgroup at the end of the window.
   Outcome<int> threads;
+  // The largest use of memory that was seen in the window, at the snapshots and in the timeline:
+  // its peak is at least that. cgroup.memory_peak is the kernel's. Units: bytes. Absent: no memory
+  // controller; the second snapshot could not be read.
+  Outcome<std::int64_t> sampled_memory_peak;
   Timeline timeline;
   std::vector<ThrottledWindow> throttled_windows;
   std::vector<BatchUse> batches;

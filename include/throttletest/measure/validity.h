@@ -22,6 +22,7 @@ enum class ValidityGate {
   kHostBusy,           // "host_busy": other processes used the machine's CPUs
   kOwnThrottled,       // "own_throttled": the load generator itself was stopped by a CPU quota
   kUnseenLimit,        // "unseen_limit": a CPU limit that cannot be seen held the service
+  kBackgroundLoad,     // "background_load": one began, was stopped or lost its service meanwhile
   kInterrupted,        // "interrupted"
 };
 const char* ValidityGateName(ValidityGate gate);

@@ -33,6 +33,8 @@ LauncherKind ParseLauncher(const std::string& name);
 // compiler warning. "{port}" in command and env values becomes the port to listen on (on
 // 127.0.0.1).
 struct ServiceSpec {
+  // What messages and results call it; StartServices() wants one. Empty: its image or program.
+  std::string name = {};
   // Program and arguments, run as they are, never through a shell. The program is looked up in PATH
   // when it has no '/'. With `image`, it is the command inside the image (may be empty).
   std::vector<std::string> command = {};

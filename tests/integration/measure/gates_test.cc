@@ -38,16 +38,6 @@ void ExpectInconclusive(const Measurement& m) {
   }
 }
 
-// Does `act` once during the load, after some requests.
-MeasureOptions Meanwhile(MeasureOptions options, std::function<void()> act) {
-  options.progress = [act = std::move(act), done = false](const MeasureProgress& p) mutable {
-    if (done || std::strcmp(p.phase, "load") != 0 || p.done < 4) return;
-    done = true;
-    act();
-  };
-  return options;
-}
-
 void WriteTo(const std::string& file, const std::string& value) {
   std::ofstream stream(file);
   stream << value;
@@ -118,7 +108,8 @@ TEST_F(Gates, AServiceThatIsOomKilledIsGone) {
   const auto service = Start({.memory = 64_MiB, .memory_swap = 64_MiB});
   const Measurement m = MeasureService(*service, kTwoSeconds, Get("/burn?ms=1&mb=200"), Patient());
   EXPECT_THAT(m.validity.faults,
-              ElementsAre(Fault(ValidityGate::kServiceGone, "OOM-killed \\(1 kill\\)")));
+              ElementsAre(Fault(ValidityGate::kServiceGone,
+                                "OOM-killed \\(1 kill\\) at a memory limit of 64 MiB")));
   EXPECT_EQ(m.attempt, 1);
   ExpectInconclusive(m);
 }

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstring>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -14,6 +16,16 @@
 namespace throttletest::test {
 
 using namespace std::chrono_literals;
+
+// Does `act` once during the load, after some requests.
+inline MeasureOptions Meanwhile(MeasureOptions options, std::function<void()> act) {
+  options.progress = [act = std::move(act), done = false](const MeasureProgress& p) mutable {
+    if (done || std::strcmp(p.phase, "load") != 0 || p.done < 4) return;
+    done = true;
+    act();
+  };
+  return options;
+}
 
 class MeasureServiceTest : public ::testing::Test {
  protected:

@@ -238,6 +238,7 @@ TEST(Subtract, ReportsMemoryAndPressure) {
   Snapshot after = SnapshotOf(1s, {});
   before.memory.oom_kills = 1;
   after.memory.oom_kills = 3;
+  before.memory.peak = 1024;
   after.memory.peak = 4096;
   before.pressure.cpu_some = 1ms;
   after.pressure.cpu_some = 5ms;
@@ -246,6 +247,9 @@ TEST(Subtract, ReportsMemoryAndPressure) {
   const CgroupDelta delta = Subtract(before, after);
   EXPECT_EQ(delta.oom_kills.value(), 2);
   EXPECT_EQ(delta.memory_peak.value(), 4096);
+  EXPECT_TRUE(delta.memory_peak_of_window) << "it was raised in between";
+  before.memory.peak = 4096;
+  EXPECT_FALSE(Subtract(before, after).memory_peak_of_window) << "it was reached before";
   EXPECT_EQ(delta.cpu_pressure_some.value(), 4ms);
   EXPECT_EQ(delta.memory_pressure_some.value(), 0ms);
   EXPECT_EQ(delta.usage.kind(), OutcomeKind::kNotAvailable);

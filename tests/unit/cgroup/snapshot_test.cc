@@ -194,6 +194,28 @@ TEST(SnapshotRead, ClimbsToTheNearestCpusetAndSkipsEmptyOnes) {
   EXPECT_EQ(snapshot.cpuset_path, "/a");
 }
 
+TEST(SnapshotRead, ReadsMemoryInUseNowForTheTimelineToo) {
+  const FakeV2 fake;
+  fake.AddLevel("/a");
+  fake.Set("/a", "memory.current", "4096\n");
+  const Cgroup cgroup = Cgroup::Open(FakeV2::At("/a"), fake.tree.root());
+  EXPECT_EQ(cgroup.Read().memory.usage, 4096);
+  EXPECT_EQ(cgroup.ReadQuick().memory, 4096);
+  fake.Set("/a", "memory.current", "8192\n");
+  EXPECT_EQ(cgroup.ReadQuick().memory, 8192);
+}
+
+TEST(SnapshotRead, SetsThePeakBackWhereThereIsOne) {
+  const FakeV2 fake;
+  fake.AddLevel("/a");
+  EXPECT_FALSE(Cgroup::Open(FakeV2::At("/a"), fake.tree.root()).RestartPeak());
+  fake.Set("/a", "memory.peak", "5\n");
+  const Cgroup cgroup = Cgroup::Open(FakeV2::At("/a"), fake.tree.root());
+  EXPECT_EQ(cgroup.Read().memory.peak, 5);
+  EXPECT_TRUE(cgroup.RestartPeak());
+  EXPECT_EQ(fake.Read("/a", "memory.peak"), "0\n") << "a kernel would give what is in use now";
+}
+
 TEST(SnapshotRead, TakesTheSmallestMemoryLimitOfTheChain) {
   const FakeV2 fake;
   fake.AddLevel("/a");

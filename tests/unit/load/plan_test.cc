@@ -93,6 +93,11 @@ TEST(Plan, PhasesFollowOneAnother) {
       "warm-up");
 }
 
+TEST(Plan, LengthIsThatOfAllPhasesWithoutTheWarmUp) {
+  EXPECT_EQ(Batches(1).For(2s).WarmUp(1s).length(), 2s);
+  EXPECT_EQ(Batches(1).For(2s).Then(ConstantRate(5_rps).For(3s)).length(), 5s);
+}
+
 TEST(Plan, StepsAreRatesOneAfterTheOther) {
   const Schedule schedule = Steps({{10_rps, 1s}, {20_rps, 500ms}, {40_rps, 1s}}).measured();
   EXPECT_EQ(schedule.request_count(), 10 + 10 + 40);

@@ -69,6 +69,13 @@ TEST(Traffic, RunsStreamsAtOnce) {
   EXPECT_EQ(traffic.RequestText(), "GET /a and GET /b");
 }
 
+TEST(Traffic, IsAsLongAsItsLongestStream) {
+  const Traffic traffic(Batches(1).For(2s), Get("/"));
+  EXPECT_EQ(traffic.length(), 2s);
+  EXPECT_EQ(traffic.And(Batches(1).For(3s), Get("/")).length(), 3s);
+  EXPECT_EQ(traffic.And(Batches(1).For(1s), Get("/")).length(), 2s);
+}
+
 TEST(Traffic, RefusesWhatCannotBeMixed) {
   const LoadPlan plan = Batches(1);
   EXPECT_THAT([&] { Traffic(plan, std::vector<WeightedRequest>{}); },

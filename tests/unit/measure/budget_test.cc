@@ -213,6 +213,56 @@ TEST(BudgetMemory, ComparesThePeakInBytes) {
   EXPECT_THAT(r.explanation, HasSubstr("67108864 bytes is not below 64 MiB"));
 }
 
+// The kernel's mark was reached before the window, so it says only what the window's peak is at
+// most; what was sampled says what it is at least.
+class BudgetOldPeak : public ::testing::Test {
+ protected:
+  static Measurement Build(bool with_samples = true) {
+    MeasurementBuilder b;
+    b.inputs().before.memory.peak = b.inputs().after->memory.peak = 64 << 20;
+    if (!with_samples) b.inputs().before.memory.usage = b.inputs().after->memory.usage = {};
+    Cgroup::Quick sample;
+    if (with_samples) sample.memory = 50 << 20;
+    b.inputs().timeline.samples = {sample};
+    b.inputs().timeline.interval = 10ms;
+    return b.Build();
+  }
+};
+
+TEST_F(BudgetOldPeak, IsJudgedWhereItDecidesEitherWay) {
+  const Measurement m = Build();
+  EXPECT_FALSE(m.cgroup.memory_peak_of_window);
+  EXPECT_EQ(m.sampled_memory_peak.value(), 50 << 20);
+  const BudgetResult met = Budget::MemoryPeak(kBelow, 65_MiB).Evaluate(m);
+  EXPECT_EQ(met.verdict, Verdict::kMet);
+  EXPECT_THAT(met.explanation,
+              HasSubstr("memory peak 50 MiB is below 65 MiB (the largest of the samples, 10 ms "
+                        "apart; it is at most 64 MiB, the kernel's peak of the cgroup's life"));
+  EXPECT_EQ(Budget::MemoryPeak(kBelow, 50_MiB).Evaluate(m).verdict, Verdict::kMissed);
+}
+
+TEST_F(BudgetOldPeak, IsInconclusiveWhereTheBoundIsInBetween) {
+  const BudgetResult r = Budget::MemoryPeak(kBelow, 64_MiB).Evaluate(Build());
+  EXPECT_EQ(r.verdict, Verdict::kInconclusive);
+  EXPECT_THAT(r.explanation, HasSubstr("the bound is within what it can be: a service of its own"));
+}
+
+TEST_F(BudgetOldPeak, IsInconclusiveWithoutSamples) {
+  const BudgetResult r = Budget::MemoryPeak(kBelow, 65_MiB).Evaluate(Build(false));
+  EXPECT_EQ(r.verdict, Verdict::kInconclusive);
+  EXPECT_THAT(r.explanation, HasSubstr("in which nothing was sampled"));
+}
+
+TEST_F(BudgetOldPeak, IsTheWindowsWhenItWasSetBack) {
+  MeasurementBuilder b;
+  b.inputs().before.memory.peak = b.inputs().after->memory.peak = 64 << 20;
+  b.inputs().peak_restarted = true;
+  const BudgetResult r = Budget::MemoryPeak(kBelow, 64_MiB).Evaluate(b.Build());
+  EXPECT_EQ(r.verdict, Verdict::kMissed);
+  EXPECT_EQ(r.value, 64 << 20);
+  EXPECT_THAT(r.explanation, HasSubstr("(the kernel's peak of the window)"));
+}
+
 TEST(BudgetOomKills, IsMetWithoutAKillAndInconclusiveWithoutACounter) {
   EXPECT_EQ(Budget::OomKills(kAtMost, 0).Evaluate(MeasurementBuilder().Build()).verdict,
             Verdict::kMet);
