@@ -24,7 +24,7 @@ struct EngineCall {
   std::map<std::string, std::string> env;
 };
 
-// `run -d`: starts `request` as container `name` from `image`. Limits are given in the kernel's
+// `run -d`: starts `request` as container `name` from `image`; a job is only made (`create`). Limits are given in the kernel's
 // numbers, so that all rounding is ours. Secrets are passed by name, with their values in the
 // engine command's own environment, which only this user can read.
 //
