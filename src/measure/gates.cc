@@ -43,6 +43,11 @@ std::int64_t OomKills(const WindowInputs& in) {
 
 // True when the service is gone, whatever else is wrong with the window.
 bool JudgeService(const WindowInputs& in, Validity& validity) {
+  // That a job ends, and how, is its result.
+  if (in.job) {
+    if (!in.trouble.empty()) Add(validity, ValidityGate::kMoved, in.trouble);
+    return false;
+  }
   if (!in.alive) {
     const std::string how = in.trouble.empty() ? "no exit status is known" : in.trouble;
     Add(validity, ValidityGate::kServiceGone,
@@ -185,7 +190,11 @@ std::chrono::nanoseconds StartLagBound(const WindowInputs& in) {
 Validity JudgeValidity(const WindowInputs& in, const CgroupDelta& delta, const HostActivity& host) {
   Validity validity;
   const bool gone = JudgeService(in, validity);
-  if (in.interrupted) {
+  if (in.interrupted && in.job) {
+    Add(validity, ValidityGate::kInterrupted,
+        fmt::format("interrupted when the job had run for {}",
+                    throttletest::ToString(in.job->ran)));
+  } else if (in.interrupted) {
     Add(validity, ValidityGate::kInterrupted,
         fmt::format("interrupted after {} of {} requests", in.load.planned - in.load.not_sent,
                     in.load.planned));

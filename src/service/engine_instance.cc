@@ -109,7 +109,7 @@ EngineInstance::EngineInstance(std::unique_ptr<EngineContainer> container,
 }
 
 EngineInstance::EngineInstance(std::unique_ptr<EngineContainer> container,
-                               const LaunchRequest& request, FoundContainer found)
+                               const LaunchRequest& request, SeenContainer found)
     : container_(std::move(container)),
       pid_(found.pid),
       process_(std::move(found.process)),
@@ -203,7 +203,7 @@ std::unique_ptr<Instance> LaunchIn(LauncherKind kind, const LaunchRequest& reque
   if (request.job == nullptr) {
     return std::make_unique<EngineInstance>(std::move(container), request);
   }
-  FoundContainer found = WatchStart(
+  SeenContainer found = WatchStart(
       container->Inspect().id, [&] { container->Run(); }, request.limits, *request.job);
   return std::make_unique<EngineInstance>(std::move(container), request, std::move(found));
 }

@@ -22,7 +22,7 @@ class EngineInstance : public Instance {
   EngineInstance(std::unique_ptr<EngineContainer> container, const LaunchRequest& request);
   // The same for a job, found while it was started.
   EngineInstance(std::unique_ptr<EngineContainer> container, const LaunchRequest& request,
-                 FoundContainer found);
+                 SeenContainer found);
   ~EngineInstance() override;
 
   pid_t pid() const override { return pid_; }

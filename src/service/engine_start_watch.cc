@@ -103,7 +103,7 @@ class Watch {
   }
 
   bool complete() const { return begin_.end && has_before_; }
-  FoundContainer Take() { return std::move(found_); }
+  SeenContainer Take() { return std::move(found_); }
 
  private:
   // `at_last`: what is not there now will never be.
@@ -144,7 +144,7 @@ class Watch {
   const ResolvedLimits& limits_;
   JobBegin& begin_;
   const std::set<pid_t> before_ = ListProcesses();
-  FoundContainer found_;
+  SeenContainer found_;
   bool has_before_ = false;
   bool burst_written_ = false;
   Clock::time_point last_look_ = Clock::now();
@@ -172,7 +172,7 @@ std::optional<pid_t> InnerPid(const std::string& status) {
   return ParseInteger<pid_t>(numbers.substr(last + 1));
 }
 
-FoundContainer WatchStart(const std::string& id, const std::function<void()>& start,
+SeenContainer WatchStart(const std::string& id, const std::function<void()>& start,
                           const ResolvedLimits& limits, JobBegin& begin) {
   Watch watch(id, limits, begin);
   std::future<void> call = std::async(std::launch::async, start);

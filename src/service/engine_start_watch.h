@@ -15,7 +15,7 @@
 namespace throttletest::internal {
 
 // What was found of a container.
-struct FoundContainer {
+struct SeenContainer {
   pid_t pid = 0;
   UniqueFd process;  // a pidfd. Absent: invalid, it has ended
   std::optional<Cgroup> cgroup;  // never absent in a result
@@ -31,7 +31,7 @@ struct FoundContainer {
 // `id`: of a container that is made and not started. `start` starts it; it is called on a thread of
 // its own. `limits`: the burst, which no engine can set, is written before the program runs.
 // Fills `begin`. Errors: what `start` throws; kServiceStart when no such process is seen.
-FoundContainer WatchStart(const std::string& id, const std::function<void()>& start,
+SeenContainer WatchStart(const std::string& id, const std::function<void()>& start,
                           const ResolvedLimits& limits, JobBegin& begin);
 
 // Does `exe`, the target of /proc/PID/exe, belong to a container runtime?

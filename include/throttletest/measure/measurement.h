@@ -15,6 +15,7 @@
 #include "throttletest/measure/early.h"
 #include "throttletest/measure/environment.h"
 #include "throttletest/measure/host_activity.h"
+#include "throttletest/measure/job_run.h"
 #include "throttletest/measure/validity.h"
 #include "throttletest/service/service.h"
 
@@ -55,6 +56,9 @@ struct Measurement {
   Validity validity;
   ValidityBounds bounds;
   std::vector<std::string> notes;
+  // What was measured is a job that ran to its end, see RunJob(); nothing was then sent to it.
+  // Absent: a service under load.
+  std::optional<JobRun> job;
   // What a measurement that was to end once its budgets are decided found out. Absent: it was not.
   std::optional<EarlyVerdicts> early;
   int attempt = 1;         // 1-based; above 1 when earlier inconclusive runs were repeated
