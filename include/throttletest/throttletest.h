@@ -52,6 +52,7 @@
 #include "throttletest/measure/validity.h"
 #include "throttletest/measure/verdict.h"
 #include "throttletest/measure/workers.h"
+#include "throttletest/report/job_table.h"
 #include "throttletest/report/json.h"
 #include "throttletest/report/table.h"
 #include "throttletest/report/text.h"

@@ -1,11 +1,12 @@
 #include "cli/verdict_options.h"
 
+#include <fmt/format.h>
+
 #include "cli/option_values.h"
+#include "measure/metric.h"
 #include "throttletest/report/json.h"
 
 namespace throttletest::cli {
-namespace {
-
 ValidityBounds ReadBounds(const VerdictText& text) {
   ValidityBounds bounds;
   if (!text.max_start_lag.empty()) {
@@ -64,8 +65,14 @@ MeasureSettings ReadMeasurement(const LoadText& load, const VerdictText& verdict
   settings.traffic = ReadTraffic(load);
   settings.traffic.measured();  // refuses an impossible plan now
   settings.traffic.warm_up();
-  for (const std::string& budget : verdict.budgets) {
-    settings.budgets.push_back(ParseBudget(budget));
+  for (const std::string& word : verdict.budgets) {
+    const Budget budget = ParseBudget(word);
+    if (internal::IsOfAJob(budget.metric())) {
+      RefuseOption(fmt::format("--budget {}: a service does not end; `throttletest job` runs a "
+                               "command to its end",
+                               word));
+    }
+    settings.budgets.push_back(budget);
   }
   if (!verdict.until_decided.empty()) {
     settings.options.until_decided =
@@ -76,8 +83,7 @@ MeasureSettings ReadMeasurement(const LoadText& load, const VerdictText& verdict
   settings.options.retries = verdict.retries;
   ReadEndpoint(load, settings.options);
   Validate(settings.traffic, settings.options);
-  settings.lock = HostLockFromEnvironment();
-  if (verdict.no_lock) settings.lock.path.clear();
+  settings.lock = ReadLock(verdict);
   if (!verdict.json.empty()) CheckWritable(verdict.json);
   return settings;
 }
