@@ -7,6 +7,7 @@
 #include "throttletest/report/json.h"
 
 namespace throttletest::cli {
+
 ValidityBounds ReadBounds(const VerdictText& text) {
   ValidityBounds bounds;
   if (!text.max_start_lag.empty()) {
@@ -22,12 +23,15 @@ ValidityBounds ReadBounds(const VerdictText& text) {
   return bounds;
 }
 
-}  // namespace
+HostLockOptions ReadLock(const VerdictText& text) {
+  HostLockOptions lock = HostLockFromEnvironment();
+  if (text.no_lock) lock.path.clear();
+  return lock;
+}
 
 void DeclareVerdictOptions(CLI::App& app, VerdictText& text) {
-  app.add_option("--budget", text.budgets,
-                 "METRIC<BOUND, such as throttle_ratio<0.05 or p99<150ms; may be repeated")
-      ->group("Verdict");
+  DeclareJudgeOptions(app, text,
+                      "METRIC<BOUND, such as throttle_ratio<0.05 or p99<150ms; may be repeated");
   app.add_flag("--until-decided{0.05}", text.until_decided,
                "End as soon as every budget is decided; =RATE: how often it may err (0.05)")
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw)
@@ -36,6 +40,10 @@ void DeclareVerdictOptions(CLI::App& app, VerdictText& text) {
          "--max-start-lag", text.max_start_lag,
          "Largest trusted P99 start lag (25ms, or a tenth of the median response time if more)")
       ->group("Verdict");
+}
+
+void DeclareJudgeOptions(CLI::App& app, VerdictText& text, const std::string& budget_help) {
+  app.add_option("--budget", text.budgets, budget_help)->group("Verdict");
   app.add_option("--max-steal", text.max_steal,
                  "Largest trusted share of CPU time that the hypervisor took, 0..1 (0.05)")
       ->group("Verdict");

@@ -20,7 +20,11 @@ Outcome<int> JobRun::status() const {
 }
 
 std::string JobRun::ToString() const {
-  if (!timed_out) return end.ToString();
+  if (!timed_out) {
+    const std::string text = end.ToString();
+    const bool passive = text.starts_with("killed") || text.starts_with("OOM-killed");
+    return passive ? "was " + text : text;
+  }
   return fmt::format("was stopped after its timeout of {}", throttletest::ToString(timeout));
 }
 

@@ -14,7 +14,7 @@ namespace throttletest {
 // The part of a run without limits that a ratio needs.
 struct JobReference {
   // Inconclusive: the run cannot be trusted, or the job did not succeed; with the reason.
-  Outcome<std::chrono::nanoseconds> elapsed;
+  Outcome<std::chrono::nanoseconds> elapsed = {};
   Environment environment;
   std::string launcher;
   std::vector<std::string> command;

@@ -15,14 +15,14 @@ struct JobRun {
   // made for it before (cgroup, image, container) is not in it. Inconclusive: it did not end by
   // itself. The moments are the kernel's for the cgroup launcher; see `at_most_before` for the other
   // ones.
-  Outcome<std::chrono::nanoseconds> elapsed;
+  Outcome<std::chrono::nanoseconds> elapsed = {};
   // The same, also of a job that was stopped: it then says how long it was let run.
   std::chrono::nanoseconds ran{0};
   // How much later than the program's first instruction `elapsed` may begin: container engines do
   // not tell that moment, so it is looked for every millisecond. Units: >= 0; 0 for the cgroup
   // launcher.
   std::chrono::nanoseconds at_most_before{0};
-  ExitReport end;
+  ExitReport end = {};
   bool timed_out = false;  // it was stopped after `timeout`
   std::chrono::nanoseconds timeout{0};
 
@@ -31,7 +31,7 @@ struct JobRun {
   // What shells make of the end: the exit status, or 128 + signal. Inconclusive: it did not end by
   // itself. Not available: the engine does not say.
   Outcome<int> status() const;
-  // "exited with status 3", "OOM-killed (1 kill)", "was stopped after its timeout of 5 s".
+  // "exited with status 3", "was OOM-killed (1 kill)", "was stopped after its timeout of 5 s".
   std::string ToString() const;
 };
 

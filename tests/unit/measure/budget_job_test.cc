@@ -157,8 +157,8 @@ TEST(BudgetExitStatus, SaysHowAJobFailed) {
   EXPECT_EQ(r.verdict, Verdict::kMissed);
   EXPECT_EQ(r.value, 137);
   EXPECT_THAT(r.explanation,
-              AllOf(HasSubstr("exit status 137 is above 0 (killed by SIGKILL, no OOM recorded)"),
-                    HasSubstr("The job killed by SIGKILL, no OOM recorded; its last lines: half "
+              AllOf(HasSubstr("exit status 137 is above 0 (was killed by SIGKILL, no OOM recorded)"),
+                    HasSubstr("The job was killed by SIGKILL, no OOM recorded; its last lines: half "
                               "way.")));
   EXPECT_EQ(succeeds.Evaluate(TimedOut().Build()).verdict, Verdict::kMissed);
 
