@@ -170,7 +170,8 @@ void JobLines(std::string& out, const Measurement& m) {
   const JobRun& job = *m.job;
   Line(out, "job", m.request);
   Line(out, "end", job.ToString());
-  std::string elapsed = ElapsedText(job);
+  std::string elapsed =
+      (job.elapsed.has_value() ? "" : "stopped after ") + Seconds(job.ran);
   if (job.at_most_before.count() > 0) {
     elapsed += fmt::format(" (begun at most {} before)", ToString(job.at_most_before));
   }
@@ -222,7 +223,7 @@ std::string Details(const Measurement& m) {
   }
   Line(out, "throttling", ThrottlingLine(m.cgroup));
   Line(out, "CPU use", UsageLine(m.cgroup));
-  if (m.is_burst_load) Line(out, "CPU a burst", Show(m.MedianBatchCpu(), ToMilliseconds));
+  if (m.is_burst_load && !m.job) Line(out, "CPU a burst", Show(m.MedianBatchCpu(), ToMilliseconds));
   Line(out, "memory", MemoryLine(m.cgroup));
   Line(out, "host", HostLine(m.host));
   Line(out, "validity",

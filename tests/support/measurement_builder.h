@@ -104,6 +104,7 @@ class MeasurementBuilder {
   MeasurementBuilder& Job(nanoseconds elapsed, int status = 0) {
     Wall(elapsed);
     in_.load.records.clear();
+    in_.batch_size = 1;
     in_.plan = "run to its end";
     in_.request = "sysbench cpu run";
     in_.command = {"sysbench", "cpu", "run"};

@@ -28,7 +28,8 @@ struct JobRun {
 
   // It ended by itself, with status 0, and nothing of it was OOM-killed.
   bool succeeded() const;
-  // What shells make of the end: the exit status, or 128 + signal. Inconclusive: it did not end by
+  // What shells make of the end: the exit status, or 128 + signal; 137 as well when a process of it
+  // was OOM-killed and the main one ended with 0 all the same. Inconclusive: it did not end by
   // itself. Not available: the engine does not say.
   Outcome<int> status() const;
   // "exited with status 3", "was OOM-killed (1 kill)", "was stopped after its timeout of 5 s".

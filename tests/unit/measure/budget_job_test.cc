@@ -14,6 +14,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+using std::chrono::nanoseconds;
 using testing_support::MeasurementBuilder;
 using namespace std::chrono_literals;
 
@@ -108,9 +109,9 @@ TEST(BudgetElapsed, OfAServiceIsInconclusive) {
 }
 
 TEST(BudgetOfAJob, KnowsNoRequests) {
-  for (const char* text : {"p99<1h", "error_ratio<=1", "failed_requests<=0", "throttled_bursts<=9",
-                           "workers<=9", "queue_depth_1<=1h", "threads_over_quota<=9",
-                           "start_lag_p99<1h", "unused_limit<=1"}) {
+  for (const char* text : {"p99<60m", "error_ratio<=1", "failed_requests<=0", "throttled_bursts<=9",
+                           "workers<=9", "queue_depth_1<=60m", "threads_over_quota<=9",
+                           "start_lag_p99<60m", "unused_limit<=1"}) {
     const BudgetResult r = ParseBudget(text).Evaluate(Quarter().Build());
     EXPECT_EQ(r.verdict, Verdict::kInconclusive) << text;
     EXPECT_THAT(r.explanation, HasSubstr("nothing was sent to it")) << text;
@@ -248,7 +249,7 @@ TEST(BudgetOfAJob, IsInconclusiveWhereTheCountersWentWithTheContainer) {
   builder.inputs().after_error = "cgroup is gone";
   const Measurement m = builder.Build();
   EXPECT_FALSE(m.validity.trusted());
-  for (const char* text : {"elapsed<1h", "exit_status<=0", "throttle_ratio<=1", "oom_kills<=0"}) {
+  for (const char* text : {"elapsed<60m", "exit_status<=0", "throttle_ratio<=1", "oom_kills<=0"}) {
     EXPECT_EQ(ParseBudget(text).Evaluate(m).verdict, Verdict::kInconclusive) << text;
   }
 }

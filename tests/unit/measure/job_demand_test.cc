@@ -8,6 +8,7 @@
 namespace throttletest::internal {
 namespace {
 
+using std::chrono::nanoseconds;
 using testing_support::MeasurementBuilder;
 using namespace std::chrono_literals;
 
