@@ -153,7 +153,9 @@ class Watch {
 }  // namespace
 
 bool IsRuntimeProgram(const std::string& exe) {
-  // runc runs from a copy of itself in memory: "/memfd:runc_cloned:/proc/self/exe (deleted)".
+  // runc runs from a copy of itself: "/memfd:runc_cloned:/proc/self/exe (deleted)", or "/" where that
+  // is a mount of its own that is in no tree.
+  if (exe == "/") return true;
   const std::string name = exe.starts_with("/memfd:") ? exe : exe.substr(exe.rfind('/') + 1);
   constexpr std::array<std::string_view, 4> kRuntimes = {"runc", "crun", "youki", "/memfd:"};
   return std::any_of(kRuntimes.begin(), kRuntimes.end(),
