@@ -77,7 +77,7 @@ TEST_F(JobCommand, OfAJobThatFailsIsKilledOrNeverEndsHasStatusOne) {
   EXPECT_EQ(failed.status, 1) << failed.out << failed.err;
   EXPECT_THAT(failed.out, AllOf(HasSubstr("MISSED exit_status<=0"),
                                 HasSubstr("exited with status 3; its last lines: no such file"),
-                                HasSubstr("INCONCLUSIVE elapsed<60m")));
+                                HasSubstr("INCONCLUSIVE elapsed<3600s")));
   EXPECT_THAT(failed.err, HasSubstr("no such file\n"));
   const auto killed = Job({}, {"--kill=9", "--sleep=9000"});
   EXPECT_EQ(killed.status, 1);
