@@ -21,7 +21,8 @@ using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
 struct TimelineSampler::State {
-  State(const Cgroup& watched, nanoseconds every) : cgroup(watched) {
+  State(const Cgroup& watched, nanoseconds every, Cgroup::QuickMemory with)
+      : cgroup(watched), memory(with) {
     timeline.interval = every;
     ::sem_init(&stop, 0, 0);
   }
@@ -36,6 +37,7 @@ struct TimelineSampler::State {
   bool StopsBefore(steady_clock::time_point instant);
 
   const Cgroup& cgroup;
+  const Cgroup::QuickMemory memory;
   std::mutex mutex;   // of timeline.samples
   Timeline timeline;  // but for the samples the thread's until it is joined
   // Posted to stop. A wait on it is one system call, which is what a sample costs most.
@@ -45,7 +47,7 @@ struct TimelineSampler::State {
 
 bool TimelineSampler::State::Sample() {
   try {
-    const Cgroup::Quick sample = cgroup.ReadQuick();
+    const Cgroup::Quick sample = cgroup.ReadQuick(memory);
     const std::lock_guard lock(mutex);
     timeline.samples.push_back(sample);
     return true;
@@ -81,12 +83,13 @@ void TimelineSampler::State::Run() {
   timeline.own_cpu = internal::ThreadCpuTime();
 }
 
-TimelineSampler::TimelineSampler(const Cgroup& cgroup, nanoseconds interval) {
+TimelineSampler::TimelineSampler(const Cgroup& cgroup, nanoseconds interval,
+                                 Cgroup::QuickMemory memory) {
   if (interval.count() <= 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("sampling interval {} is not above 0", ToString(interval)));
   }
-  state_ = std::make_unique<State>(cgroup, interval);
+  state_ = std::make_unique<State>(cgroup, interval, memory);
   state_->thread = std::thread([state = state_.get()] { state->Run(); });
 }
 

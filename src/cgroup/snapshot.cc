@@ -199,7 +199,7 @@ Snapshot Cgroup::Read() const {
 
 bool Cgroup::RestartPeak() const { return state_->memory && state_->memory->RestartPeak(); }
 
-Cgroup::Quick Cgroup::ReadQuick() const {
+Cgroup::Quick Cgroup::ReadQuick(QuickMemory memory) const {
   std::string& buffer = ThreadBuffer();
   Quick quick;
   quick.time = std::chrono::steady_clock::now();
@@ -215,7 +215,9 @@ Cgroup::Quick Cgroup::ReadQuick() const {
   CpuStat usage;
   state_->ReadUsage(buffer, leaf_stat, usage);
   quick.usage = usage.usage;
-  if (state_->memory) quick.memory = state_->memory->ReadUsage(buffer);
+  if (memory == QuickMemory::kRead && state_->memory) {
+    quick.memory = state_->memory->ReadUsage(buffer);
+  }
   return quick;
 }
 

@@ -15,7 +15,7 @@ ExitStatus Attach(const AttachText& text) {
   const Interrupt interrupt;
   Progress progress(text.verdict.quiet);
 
-  UseHostLock(settings.measure, progress);
+  UseHostLock(settings.measure.lock, progress);
   progress.Step(fmt::format("attaching to {}", settings.spec.target.ToString()));
   const std::unique_ptr<Service> service = AttachService(settings.spec, interrupt.token());
   return MeasureAndJudge(*service, std::move(settings.measure), text.verdict.json, interrupt,

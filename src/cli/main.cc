@@ -15,6 +15,8 @@
 #include "cli/clean_command.h"
 #include "cli/doctor_command.h"
 #include "cli/exit_status.h"
+#include "cli/job_command.h"
+#include "cli/job_options.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/run_command.h"
@@ -41,6 +43,15 @@ constexpr const char* kAttachFooter =
     "Example:\n"
     "  throttletest attach --container web --port 8080 --rate 100 --duration 20s --get / \\\n"
     "    --budget 'throttle_ratio<0.05' --budget 'p99<150ms'";
+
+constexpr const char* kJobFooter =
+    "The job must exit with status 0, unless a budget of exit_status says otherwise. Exit status "
+    "as "
+    "for run;\n"
+    "1: a budget missed, or the job failed, was killed or was stopped at its timeout.\n\n"
+    "Example:\n"
+    "  throttletest job --cpus 0.5 --budget 'elapsed<10s' --compare-unlimited \\\n"
+    "    --budget 'elapsed_ratio<2.2' -- sysbench cpu --events=10000 --time=0 run";
 
 constexpr const char* kAuditFooter =
     "A file may be a Compose file or a Kubernetes manifest; services of several files are on one "
@@ -71,6 +82,10 @@ int Main(std::vector<std::string> words) {
   CLI::App* run = app.add_subcommand("run", "Start a service under limits, load it, judge budgets");
   run->footer(kFooter);
   DeclareRunOptions(*run, text);
+  JobText job_text;
+  CLI::App* job = app.add_subcommand("job", "Run a command to its end under limits, judge budgets");
+  job->footer(kJobFooter);
+  DeclareJobOptions(*job, job_text);
   AttachText attach_text;
   CLI::App* attach =
       app.add_subcommand("attach", "Load a service that runs already, judge budgets, leave it be");
@@ -102,6 +117,10 @@ int Main(std::vector<std::string> words) {
   if (attach->parsed()) {
     attach_text.command = text.command;
     return Attach(attach_text);
+  }
+  if (job->parsed()) {
+    job_text.run.command = text.command;
+    return RunOneJob(job_text);
   }
   if (clean->parsed()) return Clean(clean_options);
   return Run(text);

@@ -13,6 +13,14 @@
 namespace throttletest::cli {
 namespace {
 
+// A service that has ended by itself has a story to tell, and its log is where it told it.
+void PrintEnd(const ExitReport& end) {
+  if (end.stopped_by_us || end.still_runs) return;
+  Tell(fmt::format("the service {}; the end of its output:\n{}\n", end.ToString(), end.logs));
+}
+
+}  // namespace
+
 ExitStatus Judge(const Measurement& m, const std::vector<BudgetResult>& results) {
   const auto any = [&](Verdict verdict) {
     return std::any_of(results.begin(), results.end(),
@@ -34,14 +42,6 @@ void PrintVerdicts(const Measurement& m, const std::vector<BudgetResult>& result
   }
 }
 
-// A service that has ended by itself has a story to tell, and its log is where it told it.
-void PrintEnd(const ExitReport& end) {
-  if (end.stopped_by_us || end.still_runs) return;
-  Tell(fmt::format("the service {}; the end of its output:\n{}\n", end.ToString(), end.logs));
-}
-
-// The path was writable before the run; a failure now must neither hide the figures nor look like
-// usage.
 bool WriteJson(const std::string& path, const std::string& json) {
   try {
     WriteFile(path, json);
@@ -52,10 +52,7 @@ bool WriteJson(const std::string& path, const std::string& json) {
   }
 }
 
-}  // namespace
-
-void UseHostLock(const MeasureSettings& settings, Progress& progress) {
-  HostLockOptions lock = settings.lock;
+void UseHostLock(HostLockOptions lock, Progress& progress) {
   lock.on_wait = [&progress](const std::string& what) { progress.Step(what); };
   SetHostLock(std::move(lock));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/exit_status.h"
 #include "cli/interrupt.h"
@@ -13,7 +14,15 @@ namespace throttletest::cli {
 
 // Takes the host-wide lock as it was asked for from now on; waiting is told as progress. `progress`
 // must outlive all starts and measurements.
-void UseHostLock(const MeasureSettings& settings, Progress& progress);
+void UseHostLock(HostLockOptions lock, Progress& progress);
+
+// What the verdicts come to.
+ExitStatus Judge(const Measurement& m, const std::vector<BudgetResult>& results);
+// The figures and one line per budget.
+void PrintVerdicts(const Measurement& m, const std::vector<BudgetResult>& results);
+// The path was writable before the run; a failure now must neither hide the figures nor look like
+// usage, so it is told and false.
+bool WriteJson(const std::string& path, const std::string& json);
 
 // Measures the service, stops it (or lets go of an attached one), writes the JSON to the file
 // `json` unless that is empty, and prints the figures and one line per budget. Errors:

@@ -30,6 +30,10 @@ void Progress::Update(const MeasureProgress& progress) {
   }
 }
 
+void Progress::Running(std::chrono::seconds so_far) {
+  if (terminal_) Step(fmt::format("running for {} s", so_far.count()));
+}
+
 void Progress::Done() {
   if (!open_line_) return;
   Tell("\r\033[K");

@@ -1,6 +1,7 @@
 // Progress: one live line on a terminal, a plain line per phase otherwise. Always on stderr.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "throttletest/measure/measure.h"
@@ -18,6 +19,8 @@ class Progress {
   // A step such as "starting burn_server".
   void Step(const std::string& text);
   void Update(const MeasureProgress& progress);
+  // How long a job has run, on a terminal.
+  void Running(std::chrono::seconds so_far);
   // Ends the live line, so that other output starts on a fresh one.
   void Done();
 

@@ -16,7 +16,7 @@ ExitStatus Run(const RunText& text) {
   const Interrupt interrupt;
   Progress progress(text.verdict.quiet);
 
-  UseHostLock(settings.measure, progress);
+  UseHostLock(settings.measure.lock, progress);
   progress.Step(fmt::format("starting {}", settings.spec.command.empty()
                                                ? settings.spec.image
                                                : settings.spec.command[0]));

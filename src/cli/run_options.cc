@@ -17,20 +17,6 @@ std::optional<std::chrono::microseconds> Microseconds(const char* option, const 
   return us;
 }
 
-Limits ReadLimits(const RunText& text) {
-  Limits limits;
-  if (!text.cpus.empty()) limits.cpus = NumberOption("--cpus", text.cpus);
-  limits.quota = Microseconds("--quota", text.quota);
-  limits.period = Microseconds("--period", text.period);
-  limits.burst = Microseconds("--burst", text.burst);
-  limits.cpuset = text.cpuset;
-  if (!text.memory.empty()) limits.memory = Named("--memory", text.memory, ParseByteSize);
-  if (!text.memory_swap.empty()) {
-    limits.memory_swap = Named("--memory-swap", text.memory_swap, ParseByteSize);
-  }
-  return limits;
-}
-
 Readiness ReadReadiness(const RunText& text) {
   if (!text.ready_http.empty() && !text.ready_log.empty()) {
     RefuseOption("give --ready-http or --ready-log, not both");
@@ -60,27 +46,63 @@ ServiceSpec ReadSpec(const RunText& text) {
   spec.launcher = ParseLauncher(text.launcher);
   spec.container_port = text.container_port;
   spec.start_unlimited = text.start_unlimited;
-  for (const std::string& pair : text.env) {
-    const std::size_t equals = pair.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      RefuseOption(fmt::format("--env \"{}\" is not NAME=VALUE", pair));
-    }
-    spec.env[pair.substr(0, equals)] = pair.substr(equals + 1);
-  }
+  spec.env = ReadEnv(text);
   return spec;
 }
 
 }  // namespace
 
-void DeclareRunOptions(CLI::App& app, RunText& text) {
+Limits ReadLimits(const RunText& text) {
+  Limits limits;
+  if (!text.cpus.empty()) limits.cpus = NumberOption("--cpus", text.cpus);
+  limits.quota = Microseconds("--quota", text.quota);
+  limits.period = Microseconds("--period", text.period);
+  limits.burst = Microseconds("--burst", text.burst);
+  limits.cpuset = text.cpuset;
+  if (!text.memory.empty()) limits.memory = Named("--memory", text.memory, ParseByteSize);
+  if (!text.memory_swap.empty()) {
+    limits.memory_swap = Named("--memory-swap", text.memory_swap, ParseByteSize);
+  }
+  return limits;
+}
+
+std::map<std::string, std::string> ReadEnv(const RunText& text) {
+  std::map<std::string, std::string> env;
+  for (const std::string& pair : text.env) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      RefuseOption(fmt::format("--env \"{}\" is not NAME=VALUE", pair));
+    }
+    env[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  return env;
+}
+
+void DeclareLauncherOptions(CLI::App& app, RunText& text) {
   app.add_option("--launcher", text.launcher, "auto, cgroup, docker or podman")->group("Service");
   app.add_option("--image", text.image,
                  "Container image (docker, podman); else one is built from the command")
       ->group("Service");
+  app.add_option("--env", text.env, "NAME=VALUE for the service; may be repeated")
+      ->group("Service");
+}
+
+void DeclareLimitOptions(CLI::App& app, RunText& text) {
+  app.add_option("--cpus", text.cpus, "CPU limit in CPUs, such as 0.5")->group("Limits");
+  app.add_option("--quota", text.quota, "CPU time per period, such as 50ms")->group("Limits");
+  app.add_option("--period", text.period, "Enforcement period, 1ms to 1s (100ms)")->group("Limits");
+  app.add_option("--burst", text.burst, "CPU time that may be saved up, up to the quota")
+      ->group("Limits");
+  app.add_option("--cpuset", text.cpuset, "CPUs it may run on, such as 0-1,3")->group("Limits");
+  app.add_option("--memory", text.memory, "Memory limit, such as 256m")->group("Limits");
+  app.add_option("--memory-swap", text.memory_swap, "Memory plus swap, -1 for unlimited swap")
+      ->group("Limits");
+}
+
+void DeclareRunOptions(CLI::App& app, RunText& text) {
+  DeclareLauncherOptions(app, text);
   app.add_option("--container-port", text.container_port,
                  "Port the service listens on inside its image")
-      ->group("Service");
-  app.add_option("--env", text.env, "NAME=VALUE for the service; may be repeated")
       ->group("Service");
   app.add_flag("--start-unlimited", text.start_unlimited, "Boot without limits, clamp once ready")
       ->group("Service");
@@ -92,16 +114,7 @@ void DeclareRunOptions(CLI::App& app, RunText& text) {
       ->group("Service")
       ->capture_default_str();
 
-  app.add_option("--cpus", text.cpus, "CPU limit in CPUs, such as 0.5")->group("Limits");
-  app.add_option("--quota", text.quota, "CPU time per period, such as 50ms")->group("Limits");
-  app.add_option("--period", text.period, "Enforcement period, 1ms to 1s (100ms)")->group("Limits");
-  app.add_option("--burst", text.burst, "CPU time that may be saved up, up to the quota")
-      ->group("Limits");
-  app.add_option("--cpuset", text.cpuset, "CPUs it may run on, such as 0-1,3")->group("Limits");
-  app.add_option("--memory", text.memory, "Memory limit, such as 256m")->group("Limits");
-  app.add_option("--memory-swap", text.memory_swap, "Memory plus swap, -1 for unlimited swap")
-      ->group("Limits");
-
+  DeclareLimitOptions(app, text);
   DeclareLoadOptions(app, text.load);
 
   DeclareVerdictOptions(app, text.verdict);

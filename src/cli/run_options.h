@@ -3,6 +3,7 @@
 
 #include <CLI/App.hpp>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,13 @@ struct RunSettings {
   ServiceSpec spec;
   MeasureSettings measure;
 };
+
+// What a service and a job have in common, declared on `app`: where it runs, and its limits.
+void DeclareLauncherOptions(CLI::App& app, RunText& text);
+void DeclareLimitOptions(CLI::App& app, RunText& text);
+// Understands them. Errors: kInvalidArgument naming the option.
+Limits ReadLimits(const RunText& text);
+std::map<std::string, std::string> ReadEnv(const RunText& text);
 
 // Declares the options on `app`, bound to `text`.
 void DeclareRunOptions(CLI::App& app, RunText& text);

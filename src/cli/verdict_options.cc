@@ -1,10 +1,12 @@
 #include "cli/verdict_options.h"
 
+#include <fmt/format.h>
+
 #include "cli/option_values.h"
+#include "measure/metric.h"
 #include "throttletest/report/json.h"
 
 namespace throttletest::cli {
-namespace {
 
 ValidityBounds ReadBounds(const VerdictText& text) {
   ValidityBounds bounds;
@@ -21,12 +23,15 @@ ValidityBounds ReadBounds(const VerdictText& text) {
   return bounds;
 }
 
-}  // namespace
+HostLockOptions ReadLock(const VerdictText& text) {
+  HostLockOptions lock = HostLockFromEnvironment();
+  if (text.no_lock) lock.path.clear();
+  return lock;
+}
 
 void DeclareVerdictOptions(CLI::App& app, VerdictText& text) {
-  app.add_option("--budget", text.budgets,
-                 "METRIC<BOUND, such as throttle_ratio<0.05 or p99<150ms; may be repeated")
-      ->group("Verdict");
+  DeclareJudgeOptions(app, text,
+                      "METRIC<BOUND, such as throttle_ratio<0.05 or p99<150ms; may be repeated");
   app.add_flag("--until-decided{0.05}", text.until_decided,
                "End as soon as every budget is decided; =RATE: how often it may err (0.05)")
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw)
@@ -35,6 +40,10 @@ void DeclareVerdictOptions(CLI::App& app, VerdictText& text) {
          "--max-start-lag", text.max_start_lag,
          "Largest trusted P99 start lag (25ms, or a tenth of the median response time if more)")
       ->group("Verdict");
+}
+
+void DeclareJudgeOptions(CLI::App& app, VerdictText& text, const std::string& budget_help) {
+  app.add_option("--budget", text.budgets, budget_help)->group("Verdict");
   app.add_option("--max-steal", text.max_steal,
                  "Largest trusted share of CPU time that the hypervisor took, 0..1 (0.05)")
       ->group("Verdict");
@@ -64,8 +73,15 @@ MeasureSettings ReadMeasurement(const LoadText& load, const VerdictText& verdict
   settings.traffic = ReadTraffic(load);
   settings.traffic.measured();  // refuses an impossible plan now
   settings.traffic.warm_up();
-  for (const std::string& budget : verdict.budgets) {
-    settings.budgets.push_back(ParseBudget(budget));
+  for (const std::string& word : verdict.budgets) {
+    const Budget budget = ParseBudget(word);
+    if (internal::IsOfAJob(budget.metric())) {
+      RefuseOption(
+          fmt::format("--budget {}: a service does not end; `throttletest job` runs a "
+                      "command to its end",
+                      word));
+    }
+    settings.budgets.push_back(budget);
   }
   if (!verdict.until_decided.empty()) {
     settings.options.until_decided =
@@ -76,8 +92,7 @@ MeasureSettings ReadMeasurement(const LoadText& load, const VerdictText& verdict
   settings.options.retries = verdict.retries;
   ReadEndpoint(load, settings.options);
   Validate(settings.traffic, settings.options);
-  settings.lock = HostLockFromEnvironment();
-  if (verdict.no_lock) settings.lock.path.clear();
+  settings.lock = ReadLock(verdict);
   if (!verdict.json.empty()) CheckWritable(verdict.json);
   return settings;
 }

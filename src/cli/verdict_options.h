@@ -34,6 +34,12 @@ struct MeasureSettings {
   HostLockOptions lock;
 };
 
+// Those that a job has as well; `budget_help` is the description of --budget.
+void DeclareJudgeOptions(CLI::App& app, VerdictText& text, const std::string& budget_help);
+// Understands them. Errors: kInvalidArgument naming the option.
+ValidityBounds ReadBounds(const VerdictText& text);
+HostLockOptions ReadLock(const VerdictText& text);
+
 // Declares the options on `app`, bound to `text`.
 void DeclareVerdictOptions(CLI::App& app, VerdictText& text);
 

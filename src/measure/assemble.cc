@@ -61,6 +61,13 @@ void AddPhaseNote(std::vector<std::string>& notes, const WindowInputs& in) {
   }
 }
 
+std::string LeftNote(std::size_t left) {
+  return fmt::format(
+      "{} process{} of the job still ran when its main process had ended, and {} "
+      "stopped",
+      left, left == 1 ? "" : "es", left == 1 ? "was" : "were");
+}
+
 std::string UnseenNote(const CgroupDelta& delta) {
   const auto& held = delta.held_by_unseen;
   std::string effect = "no limit there held the service";
@@ -96,6 +103,7 @@ std::vector<std::string> CollectNotes(const WindowInputs& in, const CgroupDelta&
     AddNotes(notes,
              {fmt::format("beside a background load on \"{}\": {}", look.service, look.load)});
   }
+  if (in.left > 0) AddNotes(notes, {LeftNote(in.left)});
   if (in.warm_up_failed > 0) {
     AddNotes(notes, {fmt::format("{} of {} warm-up requests failed", in.warm_up_failed,
                                  in.warm_up_planned)});
@@ -103,15 +111,47 @@ std::vector<std::string> CollectNotes(const WindowInputs& in, const CgroupDelta&
   return notes;
 }
 
+// The counters of a job begin a moment before its program does; what it used per second is of the
+// time that it ran.
+void ToTheJobsTime(const WindowInputs& in, CgroupDelta& d) {
+  d.wall = in.job->ran;
+  const double wall = static_cast<double>(d.wall.count());
+  if (wall <= 0 || !in.after) return;
+  const auto online = static_cast<double>(in.after->online.count());
+  const auto per_wall = [wall](nanoseconds time) {
+    return Outcome<double>::Value(static_cast<double>(time.count()) / wall);
+  };
+  if (d.throttled_time.has_value()) d.throttled_per_second = per_wall(d.throttled_time.value());
+  if (!d.usage.has_value()) return;
+  d.usage_cores = per_wall(d.usage.value());
+  const double cores = d.usage_cores.value();
+  if (d.usage_of_limit.has_value()) {
+    d.usage_of_limit = Outcome<double>::Value(cores / d.effective.cpus);
+  }
+  if (d.usage_of_host.has_value() && online > 0) {
+    d.usage_of_host = Outcome<double>::Value(cores / online);
+  }
+}
+
+// What the service or job used while the host was looked at. Absent: not known.
+std::optional<nanoseconds> UsageInHostWindow(const WindowInputs& in, const CgroupDelta& d) {
+  if (!in.job || !in.usage_before_host || !in.after || !in.after->usage) return d.usage.optional();
+  return *in.after->usage - *in.usage_before_host;
+}
+
 }  // namespace
 
 Measurement Assemble(WindowInputs in) {
   Measurement m;
-  m.cgroup = in.after ? Subtract(in.before, *in.after)
-                      : WithoutSecondSnapshot(in.before, in.alive ? in.after_error : in.trouble);
-  m.cgroup.memory_peak_of_window |= in.peak_restarted && m.cgroup.memory_peak.has_value();
+  m.cgroup =
+      in.after ? Subtract(in.before, *in.after)
+               : WithoutSecondSnapshot(in.before, in.alive || in.job ? in.after_error : in.trouble);
+  // The cgroup of a job is the job's alone.
+  const bool own_peak = in.peak_restarted || in.job.has_value();
+  m.cgroup.memory_peak_of_window |= own_peak && m.cgroup.memory_peak.has_value();
   m.sampled_memory_peak = SampledMemoryPeak(in, m.cgroup);
-  m.host = Subtract(in.host_before, in.host_after, m.cgroup.usage.optional(),
+  if (in.job) ToTheJobsTime(in, m.cgroup);
+  m.host = Subtract(in.host_before, in.host_after, UsageInHostWindow(in, m.cgroup),
                     in.environment.online_cpus);
   m.validity = JudgeValidity(in, m.cgroup, m.host);
   m.notes = CollectNotes(in, m.cgroup, m.host);
@@ -137,6 +177,7 @@ Measurement Assemble(WindowInputs in) {
   m.load = std::move(in.load);
   m.threads = std::move(in.threads);
   m.timeline = std::move(in.timeline);
+  m.job = std::move(in.job);
   m.early = std::move(in.early);
   m.warm_up_failed = static_cast<int>(in.warm_up_failed);
   return m;

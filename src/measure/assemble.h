@@ -2,6 +2,8 @@
 // no file, no process, so every gate is tested without a service.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +54,13 @@ struct WindowInputs {
   ValidityBounds bounds;
   std::int64_t warm_up_failed = 0;
   std::int64_t warm_up_planned = 0;
+  // Absent: a service was measured. Of a job that has ended `alive` is false, and `trouble` is
+  // about the time before.
+  std::optional<JobRun> job = {};
+  // Of a job: its CPU time when `host_before` was read, a moment after its start. Absent: it had
+  // ended.
+  std::optional<std::chrono::nanoseconds> usage_before_host = {};
+  std::size_t left = 0;  // of a job: processes that outlived its main process
 };
 
 // Errors: none; what cannot be trusted is in the result's validity.

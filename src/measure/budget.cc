@@ -31,7 +31,8 @@ std::string NounPhrase(Metric metric, const std::optional<Percentile>& percentil
     noun += " response time";
   }
   const bool vowel = metric == Metric::kErrorRatio || metric == Metric::kOomKills ||
-                     metric == Metric::kUnusedLimit;
+                     metric == Metric::kUnusedLimit || metric == Metric::kElapsed ||
+                     metric == Metric::kElapsedRatio || metric == Metric::kExitStatus;
   return (vowel ? "an " : "a ") + noun;
 }
 
@@ -41,6 +42,9 @@ std::string Sentence(const Budget& budget, bool negated) {
     return fmt::format("{} a queue depth of {} within {}", negated ? "does not hold" : "holds",
                        budget.depth(), internal::BoundText(budget.metric(), budget.bound()));
   }
+  const bool forbids_failure = budget.metric() == Metric::kExitStatus && budget.bound() == 0 &&
+                               budget.comparison() == Comparison::kAtMost;
+  if (forbids_failure) return negated ? "does not succeed" : "succeeds";
   const bool serial = budget.metric() == Metric::kWorkers && budget.bound() == 1 &&
                       budget.comparison() == Comparison::kAtMost;
   if (!serial) return "";
@@ -151,6 +155,24 @@ Budget Budget::UnusedLimit(Comparison c, double bound) { return {Metric::kUnused
 
 Budget Budget::ThreadsOverQuota(Comparison c, std::int64_t bound) {
   return {Metric::kThreadsOverQuota, c, static_cast<double>(bound)};
+}
+
+Budget Budget::Elapsed(Comparison c, std::chrono::nanoseconds bound) {
+  return {Metric::kElapsed, c, Nanoseconds(bound)};
+}
+
+Budget Budget::ElapsedRatio(Comparison c, double factor) {
+  return {Metric::kElapsedRatio, c, factor};
+}
+
+Budget Budget::ExitStatus(Comparison c, std::int64_t bound) {
+  return {Metric::kExitStatus, c, static_cast<double>(bound)};
+}
+
+Budget Budget::Against(const JobReference& unlimited) const {
+  Budget budget = *this;
+  budget.reference_ = unlimited;
+  return budget;
 }
 
 Budget Budget::DeployedUnder(const Limits& declared) const {

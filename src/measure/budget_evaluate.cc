@@ -5,6 +5,7 @@
 #include "measure/deployed.h"
 #include "measure/diagnosis.h"
 #include "measure/interval_of.h"
+#include "measure/job_demand.h"
 #include "measure/metric.h"
 #include "measure/reading.h"
 #include "throttletest/measure/budget.h"
@@ -69,10 +70,17 @@ bool Contradicts(const EarlyVerdict* early, bool met) {
   return early != nullptr && (early->verdict == Verdict::kMet) != met;
 }
 
+// A mean or ratio of a job that was stopped; what is counted or adds up is at least that much.
+bool IsPartOnly(const Measurement& m, Metric metric) {
+  const internal::BoundKind kind = internal::InfoOf(metric).kind;
+  return m.job && m.job->timed_out && metric != Metric::kElapsedRatio &&
+         (kind == internal::BoundKind::kRatio || kind == internal::BoundKind::kNumber);
+}
+
 // Why the figure gives no verdict, the weightiest reason alone. Empty: it gives one. `early`: the
 // decision about this budget, if there is one; `met`: the figure keeps to the bound.
-std::string Doubt(const Measurement& m, const internal::Reading& reading, const EarlyVerdict* early,
-                  bool met) {
+std::string Doubt(const Measurement& m, Metric metric, const internal::Reading& reading,
+                  const EarlyVerdict* early, bool met) {
   if (!m.validity.trusted()) {
     return fmt::format("the run cannot be trusted: {}", m.validity.ToString());
   }
@@ -84,11 +92,19 @@ std::string Doubt(const Measurement& m, const internal::Reading& reading, const 
   }
   const bool enough = reading.inconclusive.empty() || (early != nullptr && reading.too_few);
   if (!enough) return reading.inconclusive;
+  if (IsPartOnly(m, metric)) {
+    return fmt::format("{}: a part says nothing of the whole", internal::FateText(m));
+  }
   return reading.value || reading.no_answer ? "" : "not measured";
 }
 
 // Why a figure that keeps to its bound proves nothing all the same. Empty: it does.
 std::string DoubtOfMet(const Measurement& m, Metric metric, bool counts_the_whole_plan) {
+  // One that fails early is quick.
+  const bool about_success = metric == Metric::kExitStatus || metric == Metric::kOomKills;
+  if (m.job && !m.job->succeeded() && (!about_success || m.job->timed_out)) {
+    return internal::FateText(m);
+  }
   if (counts_the_whole_plan && m.early && m.early->ended_early) {
     return fmt::format(
         "the run was ended after {} of {} observations, and the bound is for the whole plan: name "
@@ -125,9 +141,21 @@ std::string WrongLimits(const Budget& budget, const Measurement& m) {
 // Why a figure that is only known to lie in a range gives no verdict. Empty: it does.
 std::string DoubtOfRange(const Budget& budget, const internal::Reading& reading) {
   if (!reading.value || !reading.up_to) return "";
+  if (internal::IsOfAJob(budget.metric())) {
+    return internal::Holds(budget.comparison(), *reading.value, budget.bound())
+               ? "nobody knows how much longer it would have taken: give it a longer timeout"
+               : "";
+  }
   const bool lowest = internal::Holds(budget.comparison(), *reading.value, budget.bound());
   const bool highest = internal::Holds(budget.comparison(), *reading.up_to, budget.bound());
   return lowest == highest ? "" : "the bound is within what it can be: " + reading.narrows;
+}
+
+// The elapsed time at which a ratio would just be at its bound. Absent: 0, it is no such budget.
+std::chrono::nanoseconds LongestElapsed(const Budget& budget) {
+  if (!budget.reference() || !budget.reference()->elapsed.has_value()) return {};
+  return std::chrono::nanoseconds(std::llround(
+      budget.bound() * static_cast<double>(budget.reference()->elapsed.value().count())));
 }
 
 std::string Parenthesised(const std::string& detail) {
@@ -149,14 +177,14 @@ BudgetResult Budget::Evaluate(const Measurement& m) const {
   const double unit = info.kind == BoundKind::kDuration ? 1e6 : 1;
   if (reading.value) result.value = *reading.value / unit;
   std::string figure = subject;
-  if (reading.no_answer) figure += " has no answer";
+  if (reading.no_answer) figure += m.job ? " is none" : " has no answer";
   if (reading.value)
     figure += fmt::format(" {}", internal::ValueText(metric_, *reading.value, bound_));
 
   const bool met = reading.value && internal::Holds(comparison_, *reading.value, bound_);
   const EarlyVerdict* early = m.early ? m.early->Decided(ToString()) : nullptr;
   std::string doubt = m.validity.trusted() ? WrongLimits(*this, m) : "";
-  if (doubt.empty()) doubt = Doubt(m, reading, early, met);
+  if (doubt.empty()) doubt = Doubt(m, metric_, reading, early, met);
   if (doubt.empty()) doubt = DoubtOfRange(*this, reading);
   if (Contradicts(early, met)) early = nullptr;
   if (doubt.empty() && met) {
@@ -186,7 +214,8 @@ BudgetResult Budget::Evaluate(const Measurement& m) const {
   if (early == nullptr) result.explanation += NearChance(result.interval, bound_ / unit);
   if (!reading.advice.empty()) result.explanation += " " + reading.advice;
   if (!met) {
-    const std::string why = internal::Diagnose(m, {metric_, comparison_, bound_});
+    const std::string why =
+        internal::Diagnose(m, {metric_, comparison_, bound_, LongestElapsed(*this)});
     if (!why.empty()) result.explanation += " " + why;
   }
   return result;

@@ -175,6 +175,12 @@ Budget MakeBudget(std::string_view text, const MetricRef& ref, Comparison c,
       return Budget::UnusedLimit(c, ParseNumber(text, bound, info));
     case Metric::kThreadsOverQuota:
       return Budget::ThreadsOverQuota(c, ParseCount(text, bound, info));
+    case Metric::kElapsed:
+      return Budget::Elapsed(c, ParseDuration(bound));
+    case Metric::kElapsedRatio:
+      return Budget::ElapsedRatio(c, ParseNumber(text, bound, info));
+    case Metric::kExitStatus:
+      return Budget::ExitStatus(c, ParseCount(text, bound, info));
   }
   RefuseMetric(text, info.name);
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/text.h"
 #include "measure/demand.h"
+#include "measure/job_demand.h"
 #include "measure/slowness.h"
 #include "throttletest/base/duration.h"
 
@@ -146,7 +148,9 @@ std::string ExplainThrottling(const Measurement& m, Metric metric) {
   if (!m.environment.kernel.empty()) text += "; kernel " + m.environment.kernel;
   text += ".";
   // A budget of "below 0" is missed by a service that was never held back.
-  if (d.throttled_periods.value() > 0) AddSentence(text, FitText(m, *quota));
+  if (d.throttled_periods.value() > 0) {
+    AddSentence(text, m.job ? UnthrottledText(m) : FitText(m, *quota));
+  }
   return text;
 }
 
@@ -178,10 +182,18 @@ std::string ExplainMemory(const Measurement& m) {
   return fmt::format("The memory limit is {}.", ToString(*m.requested.memory));
 }
 
+// Why a job failed is what it wrote.
+std::string LogText(const Measurement& m) {
+  if (!m.job) return "";
+  std::string text = FateText(m);
+  text.front() = 'T';
+  return text + ".";
+}
+
 // The lines of deployment files that set the limits a metric is about: what was edited is looked
 // for there. Start lag is the generator's.
 std::string DeclaredWhere(const Measurement& m, Metric metric) {
-  if (metric == Metric::kStartLag) return "";
+  if (metric == Metric::kStartLag || metric == Metric::kExitStatus) return "";
   const bool memory = metric == Metric::kMemoryPeak || metric == Metric::kOomKills;
   std::vector<LimitOrigin> told;
   for (const LimitOrigin& origin : m.limits.origins) {
@@ -225,6 +237,12 @@ std::string Cause(const Measurement& m, const MissedBudget& missed) {
       const std::optional<JudgedQuota> quota = FindJudgedQuota(m);
       return quota ? ThreadsText(m, *quota) : "";
     }
+    case Metric::kElapsed:
+      return ExplainElapsed(m, nanoseconds(std::llround(missed.bound)));
+    case Metric::kElapsedRatio:
+      return ExplainElapsed(m, missed.elapsed);
+    case Metric::kExitStatus:
+      return LogText(m);
   }
   return "";
 }

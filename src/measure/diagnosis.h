@@ -1,6 +1,7 @@
 // Diagnosis: why a budget was missed and what would have held, in one or a few sentences.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "throttletest/measure/budget.h"
@@ -13,6 +14,8 @@ struct MissedBudget {
   Metric metric;
   Comparison comparison;
   double bound = 0;  // in the metric's own unit, durations in ns
+  // Of a ratio of elapsed times: the longest that would have kept to it.
+  std::chrono::nanoseconds elapsed{0};
 };
 
 // For latency: how much of the slowness the quota explains. For throttling: time held, CPU use, and

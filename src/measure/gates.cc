@@ -51,6 +51,11 @@ std::string AtMemoryLimit(const MemoryCounters& memory) {
 
 // True when the service is gone, whatever else is wrong with the window.
 bool JudgeService(const WindowInputs& in, Validity& validity) {
+  // That a job ends, and how, is its result.
+  if (in.job) {
+    if (!in.trouble.empty()) Add(validity, ValidityGate::kMoved, in.trouble);
+    return false;
+  }
   if (!in.alive) {
     std::string how = in.trouble.empty() ? "no exit status is known" : in.trouble;
     if (Mentions(how, "OOM-killed")) how += AtMemoryLimit(in.before.memory);
@@ -200,7 +205,11 @@ std::chrono::nanoseconds StartLagBound(const WindowInputs& in) {
 Validity JudgeValidity(const WindowInputs& in, const CgroupDelta& delta, const HostActivity& host) {
   Validity validity;
   const bool gone = JudgeService(in, validity);
-  if (in.interrupted) {
+  if (in.interrupted && in.job) {
+    Add(validity, ValidityGate::kInterrupted,
+        fmt::format("interrupted when the job had run for {}",
+                    throttletest::ToString(in.job->ran)));
+  } else if (in.interrupted) {
     Add(validity, ValidityGate::kInterrupted,
         fmt::format("interrupted after {} of {} requests", in.load.planned - in.load.not_sent,
                     in.load.planned));

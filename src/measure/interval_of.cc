@@ -161,7 +161,7 @@ bool IsEstimate(Metric metric) {
   return metric != Metric::kThrottledPeriods && metric != Metric::kFailedRequests &&
          metric != Metric::kMemoryPeak && metric != Metric::kOomKills &&
          metric != Metric::kQueueDepth && metric != Metric::kWorkers &&
-         metric != Metric::kUnusedLimit && metric != Metric::kThreadsOverQuota;
+         metric != Metric::kUnusedLimit && metric != Metric::kThreadsOverQuota && !IsOfAJob(metric);
 }
 
 int Digits(const MetricInfo& info, double largest) {
@@ -179,6 +179,8 @@ std::string UnitOf(const MetricInfo& info) {
 
 Outcome<Interval> IntervalOf(const Measurement& m, Metric metric,
                              const std::optional<Percentile>& percentile, double value) {
+  // A job is one observation.
+  if (m.job) return Result::NotAvailable("the figure is of one job");
   const Units units = UnitsOf(m);
   if (IsEstimate(metric) && units.count() < kFewestUnits) return TooFew(units);
   switch (metric) {
@@ -204,6 +206,9 @@ Outcome<Interval> IntervalOf(const Measurement& m, Metric metric,
     case Metric::kWorkers:
     case Metric::kUnusedLimit:
     case Metric::kThreadsOverQuota:
+    case Metric::kElapsed:
+    case Metric::kElapsedRatio:
+    case Metric::kExitStatus:
       break;
   }
   return Result::NotAvailable("the figure is what happened in this run, not an estimate");

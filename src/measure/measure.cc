@@ -90,7 +90,9 @@ class Runner {
     in.before = OpenWindow(in);
     in.host_before = host_.Read(&service_);
     in.background_before = internal::LookAtBackgroundLoads();
-    TimelineSampler sampler(service_.cgroup(), options_.sample_interval);
+    TimelineSampler sampler(
+        service_.cgroup(), options_.sample_interval,
+        in.peak_restarted ? Cgroup::QuickMemory::kLeftOut : Cgroup::QuickMemory::kRead);
     phase_ = "load";
     Watch watch(*this, sampler, in.before);
     in.load = engine_.Run(measured_, stop_.get_token());

@@ -11,7 +11,7 @@
 namespace throttletest::internal {
 namespace {
 
-constexpr std::array<MetricInfo, 16> kMetrics = {{
+constexpr std::array<MetricInfo, 19> kMetrics = {{
     {Metric::kThrottleRatio, "throttle_ratio", "throttle ratio", "", "ratio", BoundKind::kRatio},
     {Metric::kThrottledPeriods, "throttled_periods", "throttled period count", "throttled period",
      "periods", BoundKind::kCount},
@@ -36,6 +36,10 @@ constexpr std::array<MetricInfo, 16> kMetrics = {{
      BoundKind::kRatio},
     {Metric::kThreadsOverQuota, "threads_over_quota", "number of threads over the quota",
      "thread that the quota cannot keep busy", "threads", BoundKind::kCount},
+    {Metric::kElapsed, "elapsed", "elapsed time", "", "ms", BoundKind::kDuration},
+    {Metric::kElapsedRatio, "elapsed_ratio", "elapsed time against that of the unlimited run", "",
+     "times", BoundKind::kNumber},
+    {Metric::kExitStatus, "exit_status", "exit status", "failure", "status", BoundKind::kCount},
 }};
 
 std::chrono::nanoseconds ToNanoseconds(double ns) {
@@ -125,8 +129,9 @@ std::string ValueText(Metric metric, double value, double bound) {
       return close ? fmt::format("{} bytes", std::llround(value)) : ToString(ToByteSize(value));
     }
     case BoundKind::kDuration: {
-      // A sum of jobs is compared with a time-out in seconds.
-      if (metric == Metric::kQueueDepth) return ToString(ToNanoseconds(value));
+      // A sum of jobs is compared with a time-out in seconds, and so is one job.
+      if (metric == Metric::kQueueDepth || metric == Metric::kElapsed)
+        return ToString(ToNanoseconds(value));
       const bool fine = value < 1e6 || std::abs(value - bound) < 1e5;
       return fine ? ToString(ToNanoseconds(value)) : ToMilliseconds(ToNanoseconds(value));
     }

@@ -26,7 +26,22 @@ struct MetricInfo {
 
 // Its name ends with a percentile.
 inline bool TakesPercentile(const MetricInfo& info) {
-  return info.kind == BoundKind::kDuration && info.metric != Metric::kQueueDepth;
+  return info.kind == BoundKind::kDuration && info.metric != Metric::kQueueDepth &&
+         info.metric != Metric::kElapsed;
+}
+
+// Only a job has it.
+inline bool IsOfAJob(Metric metric) {
+  return metric == Metric::kElapsed || metric == Metric::kElapsedRatio ||
+         metric == Metric::kExitStatus;
+}
+
+// It is of the requests that a service gets, which a job does not.
+inline bool IsOfRequests(Metric metric) {
+  return !IsOfAJob(metric) && metric != Metric::kThrottleRatio &&
+         metric != Metric::kThrottledPeriods && metric != Metric::kThrottledTimePerSecond &&
+         metric != Metric::kCpuUsage && metric != Metric::kMemoryPeak &&
+         metric != Metric::kOomKills;
 }
 
 // The row of a metric, and all rows.

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "measure/metric.h"
 #include "measure/queue.h"
 #include "measure/saturation.h"
 #include "throttletest/base/duration.h"
@@ -24,6 +25,7 @@ std::string InSeconds(std::chrono::nanoseconds time) {
 
 double Number(double value) { return value; }
 double Number(std::int64_t value) { return static_cast<double>(value); }
+double Number(int value) { return value; }
 
 // A figure that has a value or a reason.
 template <typename T>
@@ -223,15 +225,85 @@ Reading ReadThreads(const Measurement& m) {
   return reading;
 }
 
+Reading ReadElapsed(const Measurement& m) {
+  Reading reading;
+  reading.value = Number(m.job->ran.count());
+  // Nobody knows when it would have ended.
+  if (!m.job->elapsed.has_value()) reading.up_to = std::numeric_limits<double>::infinity();
+  reading.detail = m.job->ToString();
+  return reading;
+}
+
+Reading ReadExitStatus(const Measurement& m) {
+  if (m.job->timed_out) {
+    // It was not a success, whatever it would have been.
+    Reading reading;
+    reading.no_answer = true;
+    reading.detail = m.job->ToString();
+    return reading;
+  }
+  return FromOutcome(m.job->status(), m.job->ToString());
+}
+
+// Why the two runs of a job must not be compared. Empty: they may.
+std::string NotComparable(const Measurement& m, const JobReference& other) {
+  const Environment& a = m.environment;
+  const Environment& b = other.environment;
+  const auto differ = [](const char* what, const auto& one, const auto& two) {
+    return fmt::format("{} is {} here and was {} in the unlimited run", what, one, two);
+  };
+  if (m.command != other.command) return "the unlimited run was of another command";
+  if (m.launcher != other.launcher) return differ("the launcher", m.launcher, other.launcher);
+  if (a.kernel != b.kernel) return differ("the kernel", a.kernel, b.kernel);
+  if (a.cpu_model != b.cpu_model) return differ("the CPU", a.cpu_model, b.cpu_model);
+  if (a.online_cpus != b.online_cpus) {
+    return differ("the number of online CPUs", a.online_cpus, b.online_cpus);
+  }
+  if (!other.elapsed.has_value()) return "of the unlimited run: " + other.elapsed.reason();
+  return other.elapsed.value().count() > 0 ? "" : "the unlimited run took no time";
+}
+
+Reading ReadElapsedRatio(const Measurement& m, const std::optional<JobReference>& other) {
+  Reading reading;
+  reading.inconclusive =
+      other ? NotComparable(m, *other) : "there is no unlimited run to compare with: give one";
+  if (!reading.inconclusive.empty()) return reading;
+  const double one = Number(other->elapsed.value().count());
+  reading.value = Number(m.job->ran.count()) / one;
+  if (!m.job->elapsed.has_value()) reading.up_to = std::numeric_limits<double>::infinity();
+  reading.detail =
+      fmt::format("{} under {}, {} under {}", ToString(m.job->ran), ToString(m.requested),
+                  ToString(other->elapsed.value()), other->limits);
+  return reading;
+}
+
+// Why the kind of run has no such figure. Empty: it has.
+std::string WrongKind(const Measurement& m, Metric metric) {
+  if (m.job && IsOfRequests(metric)) {
+    return "a job ran to its end, and nothing was sent to it: it has no such figure";
+  }
+  if (!m.job && IsOfAJob(metric)) {
+    return "a service was measured, not a job that ends: use RunJob()";
+  }
+  return "";
+}
+
 }  // namespace
 
 Reading ReadMetric(const Measurement& m, const Budget& budget) {
-  if (budget.metric() == Metric::kQueueDepth) return ReadQueue(m, budget.depth(), budget.bound());
+  if (m.job && budget.metric() == Metric::kElapsedRatio) {
+    return ReadElapsedRatio(m, budget.reference());
+  }
+  if (!m.job && budget.metric() == Metric::kQueueDepth)
+    return ReadQueue(m, budget.depth(), budget.bound());
   return ReadMetric(m, budget.metric(), budget.percentile());
 }
 
 Reading ReadMetric(const Measurement& m, Metric metric,
                    const std::optional<Percentile>& percentile) {
+  Reading wrong_kind;
+  wrong_kind.inconclusive = WrongKind(m, metric);
+  if (!wrong_kind.inconclusive.empty()) return wrong_kind;
   switch (metric) {
     case Metric::kThrottleRatio:
       return ReadThrottleRatio(m);
@@ -260,6 +332,12 @@ Reading ReadMetric(const Measurement& m, Metric metric,
       return ReadUnusedLimit(m);
     case Metric::kThreadsOverQuota:
       return ReadThreads(m);
+    case Metric::kElapsed:
+      return ReadElapsed(m);
+    case Metric::kElapsedRatio:
+      return ReadElapsedRatio(m, std::nullopt);
+    case Metric::kExitStatus:
+      return ReadExitStatus(m);
   }
   return {};
 }

@@ -212,6 +212,38 @@ Json LoadJson(const Measurement& m, Absences& absences) {
   return f.Take();
 }
 
+Json UnlimitedJson(const Measurement& m, Absences& absences) {
+  Fields f("job.unlimited", absences);
+  f.SetOutcome("elapsed_ns", m.job->elapsed);
+  f.SetOutcome("usage_ns", m.cgroup.usage);
+  f.SetOutcome("usage_cores", m.cgroup.usage_cores);
+  f.SetOutcome("memory_peak_bytes", m.cgroup.memory_peak);
+  f.Set("end", m.job->ToString());
+  f.Set("validity", m.validity.trusted() ? "trusted" : "inconclusive: " + m.validity.ToString());
+  return f.Take();
+}
+
+Json JobJson(const JobRun& job, const Measurement* unlimited, Absences& absences) {
+  Fields f("job", absences);
+  f.SetOutcome("elapsed_ns", job.elapsed);
+  f.Set("ran_ns", job.ran.count());
+  f.Set("at_most_before_ns", job.at_most_before.count());
+  f.Set("succeeded", job.succeeded());
+  f.Set("end", job.ToString());
+  f.Set("exit_code", job.end.exit_code, "it ended by a signal, was stopped, or is not known");
+  f.Set("signal", job.end.signal, "it ended by itself, was stopped, or is not known");
+  f.Set("oom_kills", job.end.oom_kills, "nothing says whether it was OOM-killed");
+  f.Set("timed_out", job.timed_out);
+  f.Set("timeout_ns", job.timeout.count());
+  f.Set("output", job.end.logs);
+  if (unlimited != nullptr && unlimited->job) {
+    f.Set("unlimited", UnlimitedJson(*unlimited, absences));
+  } else {
+    f.SetAbsent("unlimited", "the job was not run without limits as well");
+  }
+  return f.Take();
+}
+
 Json ValidityJson(const Measurement& m) {
   Json reasons = Json::array();
   for (const ValidityFault& fault : m.validity.faults) {
@@ -286,7 +318,8 @@ Json VerdictsJson(const std::vector<BudgetResult>& verdicts, Absences& absences)
 
 }  // namespace
 
-std::string ToJson(const Measurement& m, const std::vector<BudgetResult>& verdicts) {
+std::string ToJson(const Measurement& m, const std::vector<BudgetResult>& verdicts,
+                   const Measurement* unlimited) {
   Absences absences;
   Json doc;
   doc["schema"] = kJsonSchema;
@@ -310,7 +343,15 @@ std::string ToJson(const Measurement& m, const std::vector<BudgetResult>& verdic
   doc["memory"] = MemoryJson(m, absences);
   doc["host"] = HostJson(m.host, absences);
   doc["service"] = ServiceJson(m, absences);
-  doc["load"] = LoadJson(m, absences);
+  if (m.job) {
+    doc["job"] = JobJson(*m.job, unlimited, absences);
+    doc["load"] = nullptr;
+    absences.Add("load", "a job was run: nothing was sent to it");
+  } else {
+    doc["job"] = nullptr;
+    absences.Add("job", "a service was measured under load");
+    doc["load"] = LoadJson(m, absences);
+  }
   doc["response_ms"] = internal::LatencyJson("response_ms", m.load.ResponseTimes(), absences);
   doc["service_ms"] = internal::LatencyJson("service_ms", m.load.ServiceTimes(), absences);
   doc["start_lag_ms"] = internal::LatencyJson("start_lag_ms", m.load.StartLags(), absences);

@@ -135,9 +135,29 @@ std::string LimitsText(const Measurement& m) {
   return m.attached ? "found, not asked for: " + ToString(m.requested) : ToString(m.limits);
 }
 
-}  // namespace
+std::string Seconds(std::chrono::nanoseconds time) {
+  if (time < std::chrono::seconds(1)) return ToMilliseconds(time);
+  return fmt::format("{:.2f} s", std::chrono::duration<double>(time).count());
+}
 
-std::string Summary(const Measurement& m) {
+// "elapsed 4.03 s", or of a job that was stopped "ran for 5.00 s".
+std::string ElapsedText(const JobRun& job) {
+  return fmt::format("{} {}", job.elapsed.has_value() ? "elapsed" : "ran for", Seconds(job.ran));
+}
+
+std::string JobSummary(const Measurement& m) {
+  std::string text =
+      fmt::format("{}, {}, {}", m.job->ToString(), ElapsedText(*m.job), RatioText(m.cgroup));
+  if (m.cgroup.usage.has_value()) {
+    text += fmt::format(", {} CPU", Seconds(m.cgroup.usage.value()));
+  }
+  if (m.cgroup.usage_cores.has_value()) {
+    text += fmt::format(", {:.2f} CPUs", m.cgroup.usage_cores.value());
+  }
+  return text;
+}
+
+std::string LoadSummary(const Measurement& m) {
   std::string text = RatioText(m.cgroup);
   const LatencySamples samples = m.load.ResponseTimes();
   if (!samples.empty()) {
@@ -148,6 +168,49 @@ std::string Summary(const Measurement& m) {
   if (m.cgroup.usage_cores.has_value()) {
     text += fmt::format(", {:.2f} CPUs", m.cgroup.usage_cores.value());
   }
+  return text;
+}
+
+void JobLines(std::string& out, const Measurement& m) {
+  const JobRun& job = *m.job;
+  Line(out, "job", m.request);
+  Line(out, "end", job.ToString());
+  std::string elapsed = (job.elapsed.has_value() ? "" : "stopped after ") + Seconds(job.ran);
+  if (job.at_most_before.count() > 0) {
+    elapsed += fmt::format(" (begun at most {} before)", ToString(job.at_most_before));
+  }
+  Line(out, "elapsed", elapsed);
+}
+
+void LoadLines(std::string& out, const Measurement& m) {
+  Line(out, "load", fmt::format("{}, {}: {}", m.plan, m.request, RequestsText(m.load)));
+  Line(out, "response", LatencyLine(m.load.ResponseTimes()));
+  Line(out, "service", LatencyLine(m.load.ServiceTimes()));
+  Line(out, "start lag", LatencyLine(m.load.StartLags()));
+}
+
+void AddLoadProperties(std::vector<std::pair<std::string, std::string>>& list,
+                       const Measurement& m) {
+  const LatencySamples response = m.load.ResponseTimes();
+  for (const NamedPercentile& p : kShown) {
+    list.emplace_back(std::string(p.key) + "_ms", LatencyProperty(response, p.percent));
+  }
+  list.emplace_back("start_lag_p99_ms", LatencyProperty(m.load.StartLags(), 99));
+  list.emplace_back("requests", Whole(m.load.planned));
+  list.emplace_back("failed_requests", Whole(m.load.failed + m.load.timed_out));
+}
+
+void AddJobProperties(std::vector<std::pair<std::string, std::string>>& list,
+                      const Measurement& m) {
+  list.emplace_back("elapsed_ms", Show(m.job->elapsed, Milliseconds));
+  list.emplace_back("cpu_ms", Show(m.cgroup.usage, Milliseconds));
+  list.emplace_back("exit_status", Show(m.job->status(), Whole));
+}
+
+}  // namespace
+
+std::string Summary(const Measurement& m) {
+  std::string text = m.job ? JobSummary(m) : LoadSummary(m);
   if (!m.validity.trusted()) text += "; inconclusive: " + m.validity.ToString();
   return text;
 }
@@ -157,13 +220,16 @@ std::string Details(const Measurement& m) {
   Line(out, "launcher", m.launcher_version.empty() ? m.launcher : m.launcher_version);
   Line(out, "limits",
        fmt::format("{}; in force: {}", LimitsText(m), EffectiveText(m.cgroup.effective)));
-  Line(out, "load", fmt::format("{}, {}: {}", m.plan, m.request, RequestsText(m.load)));
-  Line(out, "response", LatencyLine(m.load.ResponseTimes()));
-  Line(out, "service", LatencyLine(m.load.ServiceTimes()));
-  Line(out, "start lag", LatencyLine(m.load.StartLags()));
+  if (m.job) {
+    JobLines(out, m);
+  } else {
+    LoadLines(out, m);
+  }
   Line(out, "throttling", ThrottlingLine(m.cgroup));
   Line(out, "CPU use", UsageLine(m.cgroup));
-  if (m.is_burst_load) Line(out, "CPU a burst", Show(m.MedianBatchCpu(), ToMilliseconds));
+  if (m.is_burst_load && !m.job) {
+    Line(out, "CPU a burst", Show(m.MedianBatchCpu(), ToMilliseconds));
+  }
   Line(out, "memory", MemoryLine(m));
   Line(out, "host", HostLine(m.host));
   Line(out, "validity",
@@ -175,7 +241,6 @@ std::string Details(const Measurement& m) {
 
 std::vector<std::pair<std::string, std::string>> Properties(const Measurement& m) {
   const CgroupDelta& d = m.cgroup;
-  const LatencySamples response = m.load.ResponseTimes();
   std::vector<std::pair<std::string, std::string>> list = {
       {"launcher", m.launcher},
       {"limits", LimitsText(m)},
@@ -186,12 +251,11 @@ std::vector<std::pair<std::string, std::string>> Properties(const Measurement& m
       {"throttled_ms", Show(d.throttled_time, Milliseconds)},
       {"cpu_usage_cpus", Show(d.usage_cores, Two)},
   };
-  for (const NamedPercentile& p : kShown) {
-    list.emplace_back(std::string(p.key) + "_ms", LatencyProperty(response, p.percent));
+  if (m.job) {
+    AddJobProperties(list, m);
+  } else {
+    AddLoadProperties(list, m);
   }
-  list.emplace_back("start_lag_p99_ms", LatencyProperty(m.load.StartLags(), 99));
-  list.emplace_back("requests", Whole(m.load.planned));
-  list.emplace_back("failed_requests", Whole(m.load.failed + m.load.timed_out));
   list.emplace_back("memory_peak_bytes", Show(d.memory_peak, Whole));
   list.emplace_back("oom_kills", Show(d.oom_kills, Whole));
   list.emplace_back("validity",

@@ -15,6 +15,7 @@
 #include "service/instance.h"
 #include "service/log_tail.h"
 #include "service/owner.h"
+#include "service/process_handle.h"
 #include "service/program.h"
 #include "service/systemd_scope.h"
 #include "service/watcher.h"
@@ -51,6 +52,15 @@ std::string OnlyV2Directory(const CgroupLocation& location) {
   const std::vector<std::string> directories = Directories(location);
   const bool v2 = location.cpu && location.cpu->version == CgroupVersion::kV2;
   return v2 && directories.size() == 1 ? directories.front() : std::string();
+}
+
+// A child that has ended is held as well until its status is collected.
+UniqueFd Hold(pid_t child) {
+  UniqueFd process = OpenProcess(child);
+  if (process.valid()) return process;
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("cannot watch process {}: {}; a job needs kernel 5.3 or newer", child,
+                          std::strerror(errno)));
 }
 
 // The cgroup of one service, registered with the watcher before it is made. The destructor kills
@@ -105,7 +115,12 @@ class CgroupInstance final : public Instance {
       plan.join_files.clear();
       plan.move = [this](pid_t pid) { scope_->Move(own_.name(), pid); };
     }
+    if (request.job != nullptr) request.job->before = cgroup_->Read();
     child_ = ChildProcess::Spawn(plan);
+    if (request.job != nullptr) {
+      request.job->started = std::chrono::steady_clock::now();
+      request.job->end = std::make_unique<EndWatch>(Hold(child_->pid()), own_.location());
+    }
     logs_.CloseWriteEnd();
   }
   ~CgroupInstance() override { Stop(std::chrono::nanoseconds(0)); }

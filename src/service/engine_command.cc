@@ -92,7 +92,9 @@ EngineCall RunCall(const Engine& engine, const LaunchRequest& request, const std
   CheckImageName(image);
   EngineCall call;
   Arguments& to = call.arguments;
-  Append(to, {"run", "--detach", "--name", name, "--pull=never", "--restart", "no"});
+  if (request.job == nullptr) Append(to, {"run", "--detach"});
+  if (request.job != nullptr) Append(to, {"create"});
+  Append(to, {"--name", name, "--pull=never", "--restart", "no"});
   Append(to, {"--label", OwnLabel(), "--label", UserLabel()});
   to.insert(to.end(), engine.run_options.begin(), engine.run_options.end());
   if (request.container_port == 0) {

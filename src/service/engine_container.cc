@@ -24,6 +24,9 @@ constexpr auto kQuickCall = seconds(20);
 constexpr auto kSlowCall = seconds(120);  // import, run, rm: disk work
 constexpr auto kPull = seconds(900);
 constexpr std::size_t kLogBytes = std::size_t{64} << 10;
+// Podman's monitor lives on where it was started, and leaves a file "oom" there when the container
+// runs out of memory.
+constexpr const char* kNothingCanBeMade = "/proc";
 
 // Source: /proc/vmstat, key oom_kill.
 std::optional<std::int64_t> ReadSystemOomKills() {
@@ -116,10 +119,14 @@ void EngineContainer::Start(const LaunchRequest& request) {
   }
   oom_kills_before_ = ReadSystemOomKills();
   started_ = true;
-  // Where nothing can be made: podman's monitor lives on where it was started, and leaves a file
-  // "oom" there when the container runs out of memory.
+  const CommandResult result = engine_.Call(
+      call.arguments, {.deadline = kSlowCall, .env = call.env, .directory = kNothingCanBeMade});
+  if (!result.ok()) FailStart(result);
+}
+
+void EngineContainer::Run() const {
   const CommandResult result =
-      engine_.Call(call.arguments, {.deadline = kSlowCall, .env = call.env, .directory = "/proc"});
+      engine_.Call({"start", name_}, {.deadline = kSlowCall, .directory = kNothingCanBeMade});
   if (!result.ok()) FailStart(result);
 }
 

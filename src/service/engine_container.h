@@ -29,9 +29,11 @@ class EngineContainer {
   EngineContainer& operator=(const EngineContainer&) = delete;
   ~EngineContainer();
 
-  // Makes the image when none is given, and runs the container. Errors: kServiceStart,
-  // kInvalidArgument, kUnsupported (the engine refused a limit).
+  // Makes the image when none is given, and runs the container; that of a job is only made. Errors:
+  // kServiceStart, kInvalidArgument, kUnsupported (the engine refused a limit).
   void Start(const LaunchRequest& request);
+  // Runs a container that was only made. Errors: kServiceStart.
+  void Run() const;
 
   // Errors: kServiceStart when the engine does not answer.
   ContainerState Inspect() const;

@@ -108,9 +108,22 @@ EngineInstance::EngineInstance(std::unique_ptr<EngineContainer> container,
   if (request.limits.cpu.burst.count() > 0) WriteLimits(cgroup_->location(), request.limits);
 }
 
+EngineInstance::EngineInstance(std::unique_ptr<EngineContainer> container,
+                               const LaunchRequest& request, SeenContainer found)
+    : container_(std::move(container)),
+      pid_(found.pid),
+      process_(std::move(found.process)),
+      applied_(request.limits) {
+  oom_.emplace(std::move(*found.oom));
+  cgroup_.emplace(std::move(*found.cgroup));
+  const std::string difference = RecordedLimitDifference(container_->engine().name(),
+                                                         request.limits.cpu, container_->Inspect());
+  if (!difference.empty()) throw Error(ErrorCode::kServiceStart, difference);
+}
+
 EngineInstance::~EngineInstance() { Stop(std::chrono::nanoseconds(0)); }
 
-bool EngineInstance::Running() const { return !HasEnded(process_); }
+bool EngineInstance::Running() const { return process_.valid() && !HasEnded(process_); }
 
 ExitReport EngineInstance::ReadEnd() const {
   if (end_) return *end_;
@@ -187,7 +200,12 @@ namespace {
 std::unique_ptr<Instance> LaunchIn(LauncherKind kind, const LaunchRequest& request) {
   auto container = std::make_unique<EngineContainer>(OpenEngine(kind));
   container->Start(request);
-  return std::make_unique<EngineInstance>(std::move(container), request);
+  if (request.job == nullptr) {
+    return std::make_unique<EngineInstance>(std::move(container), request);
+  }
+  SeenContainer found = WatchStart(
+      container->Inspect().id, [&] { container->Run(); }, request.limits, *request.job);
+  return std::make_unique<EngineInstance>(std::move(container), request, std::move(found));
 }
 
 std::string LackOf(LauncherKind kind) {

@@ -9,6 +9,7 @@
 #include "base/unique_fd.h"
 #include "service/engine_container.h"
 #include "service/engine_oom.h"
+#include "service/engine_start_watch.h"
 #include "service/instance.h"
 
 namespace throttletest::internal {
@@ -19,6 +20,9 @@ class EngineInstance : public Instance {
   // Errors: kUnsupported when its cgroup is not on this host; kNotReady when it has already ended;
   // kServiceStart.
   EngineInstance(std::unique_ptr<EngineContainer> container, const LaunchRequest& request);
+  // The same for a job, found while it was started.
+  EngineInstance(std::unique_ptr<EngineContainer> container, const LaunchRequest& request,
+                 SeenContainer found);
   ~EngineInstance() override;
 
   pid_t pid() const override { return pid_; }

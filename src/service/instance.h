@@ -13,11 +13,21 @@
 #include <string>
 #include <vector>
 
+#include "service/end_watch.h"
 #include "throttletest/cgroup/limits.h"
 #include "throttletest/cgroup/snapshot.h"
 #include "throttletest/service/service.h"
 
 namespace throttletest::internal {
+
+// What a launcher tells of a job's first moment.
+struct JobBegin {
+  Snapshot before;  // its cgroup before the program's first instruction
+  std::chrono::steady_clock::time_point started;
+  // The program may have begun so much before `started`. Units: >= 0.
+  std::chrono::nanoseconds at_most_before{0};
+  std::unique_ptr<EndWatch> end;  // never null after a start
+};
 
 // What a launcher gets: a ServiceSpec with {port} filled in and limits resolved.
 struct LaunchRequest {
@@ -29,6 +39,8 @@ struct LaunchRequest {
   std::uint16_t port = 0;            // on 127.0.0.1
   std::uint16_t container_port = 0;  // Absent: 0, the container shares the host's network
   ResolvedLimits limits;             // what to start with; no limits for start_unlimited
+  // Filled in by the launcher of a job. Absent: null, it is a service.
+  JobBegin* job = nullptr;
 };
 
 // A running system under test. The destructor ends it and removes everything that was made for it.

@@ -8,12 +8,14 @@
 #include "service/engine_sweep.h"
 #include "service/host_turn.h"
 #include "service/instance.h"
+#include "service/job_start.h"
 #include "service/port.h"
 #include "service/running_service.h"
 #include "service/spec_check.h"
 #include "service/wait_ready.h"
 #include "throttletest/base/error.h"
 #include "throttletest/cgroup/location.h"
+#include "throttletest/cgroup/read_back.h"
 #include "throttletest/service/service.h"
 
 namespace throttletest {
@@ -64,7 +66,7 @@ void SweepOnce(LauncherKind kind) {
 
 void ThrowIfStopped(const std::stop_token& stop) {
   if (stop.stop_requested()) {
-    throw Error(ErrorCode::kInterrupted, "stopped while the service was being started");
+    throw Error(ErrorCode::kInterrupted, "stopped while it was being started");
   }
 }
 
@@ -81,6 +83,26 @@ std::unique_ptr<Service> StartOnce(const ServiceSpec& spec, LauncherKind kind,
   if (spec.start_unlimited) service->Clamp();
   service->RequireLimits("once the service is ready");
   return service;
+}
+
+ServiceSpec AsService(const JobSpec& job) {
+  return {.command = job.command,
+          .limits = job.limits,
+          .image = job.image,
+          .files = job.files,
+          .env = job.env,
+          .secret_env = job.secret_env,
+          .launcher = job.launcher,
+          .stop_grace = job.stop_grace};
+}
+
+// The limits as they were before the program's first instruction.
+void RequireLimits(const ResolvedLimits& limits, const Snapshot& before) {
+  const ReadBack read_back = CheckLimits(limits, before);
+  if (read_back.ok()) return;
+  throw Error(ErrorCode::kServiceStart,
+              fmt::format("the limits of the job are not in force when it starts: {}",
+                          fmt::join(read_back.differences, "; ")));
 }
 
 }  // namespace
@@ -106,6 +128,40 @@ std::unique_ptr<Service> StartService(const ServiceSpec& spec, const std::stop_t
     }
   }
 }
+
+namespace internal {
+
+LauncherKind CheckJob(const JobSpec& spec) {
+  const ServiceSpec service = AsService(spec);
+  const LauncherKind kind =
+      spec.launcher == LauncherKind::kAuto ? ResolveAuto(service) : spec.launcher;
+  CheckSpec(service, kind);
+  ResolveLimits(spec.limits, OnlineCpus());
+  return kind;
+}
+
+StartedJob StartJob(const JobSpec& spec, const std::stop_token& stop) {
+  ServiceSpec service = AsService(spec);
+  const LauncherKind kind = CheckJob(spec);
+  const ResolvedLimits limits = ResolveLimits(spec.limits, OnlineCpus());
+  ThrowIfStopped(stop);
+  SweepOnce(kind);
+  StartedJob job;
+  const LaunchRequest request{.command = spec.command,
+                              .env = spec.env,
+                              .secret_env = spec.secret_env,
+                              .image = spec.image,
+                              .files = spec.files,
+                              .limits = limits,
+                              .job = &job.begin};
+  std::unique_ptr<Instance> instance = Launch(kind, request);
+  RequireLimits(limits, job.begin.before);
+  job.service = std::make_unique<RunningService>(std::move(service), kind, std::uint16_t{0}, limits,
+                                                 std::move(instance));
+  return job;
+}
+
+}  // namespace internal
 
 LauncherKind ResolveAuto(const ServiceSpec& spec) {
   const char* wish = std::getenv("THROTTLETEST_LAUNCHER");

@@ -102,6 +102,21 @@ class MeasurementBuilder {
     return *this;
   }
 
+  // A job that ran for so long and ended with `status`, instead of a service under load.
+  MeasurementBuilder& Job(nanoseconds elapsed, int status = 0) {
+    Wall(elapsed);
+    in_.load.records.clear();
+    in_.batch_size = 1;
+    in_.plan = "run to its end";
+    in_.request = "sysbench cpu run";
+    in_.command = {"sysbench", "cpu", "run"};
+    in_.alive = false;
+    in_.job = JobRun{.elapsed = Outcome<nanoseconds>::Value(elapsed), .ran = elapsed};
+    in_.job->end.exit_code = status;
+    in_.job->end.oom_kills = 0;
+    return *this;
+  }
+
   // `count` batches of `size` requests, all answered after 30 ms.
   MeasurementBuilder& Batches(int size, int count, nanoseconds every = 1s) {
     in_.batch_size = size;

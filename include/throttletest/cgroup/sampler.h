@@ -25,7 +25,8 @@ class TimelineSampler {
  public:
   // interval: > 0, default 10 ms. Errors: kInvalidArgument.
   explicit TimelineSampler(const Cgroup& cgroup,
-                           std::chrono::nanoseconds interval = std::chrono::milliseconds(10));
+                           std::chrono::nanoseconds interval = std::chrono::milliseconds(10),
+                           Cgroup::QuickMemory memory = Cgroup::QuickMemory::kLeftOut);
   TimelineSampler(TimelineSampler&&) noexcept;
   TimelineSampler& operator=(TimelineSampler&&) noexcept;
   ~TimelineSampler();

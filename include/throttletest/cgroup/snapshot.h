@@ -146,9 +146,12 @@ class Cgroup {
     std::optional<std::chrono::nanoseconds> usage;
     // Summed over the levels with a quota, so that any level's throttling shows. Absent: no quota.
     std::optional<BandwidthCounters> counters;
-    std::optional<std::int64_t> memory = {};  // bytes, as MemoryCounters::usage
+    // As MemoryCounters::usage. Units: bytes. Absent: it was left out, or cannot be read.
+    std::optional<std::int64_t> memory = {};
   };
-  Quick ReadQuick() const;
+  // Memory costs a file more, and is needed only where the kernel keeps no peak of the window.
+  enum class QuickMemory { kLeftOut, kRead };
+  Quick ReadQuick(QuickMemory memory = QuickMemory::kLeftOut) const;
 
   const CgroupLocation& location() const;
   // The processes in the leaf now. Source: cgroup.procs. Errors: kCgroup.

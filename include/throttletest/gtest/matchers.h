@@ -86,6 +86,16 @@ MeasurementMatcher SaturatesLimit(double share = 0.95);
 // and where threads cannot be counted.
 MeasurementMatcher ThreadsFitQuota(int others = 0);
 
+// Of a job, see RunJob(). It ended by itself with status 0, and nothing of it was OOM-killed. The
+// message has how it ended and the last lines of its output.
+MeasurementMatcher Succeeds();
+// Of a job that succeeded: from its program's first instruction to its end. One that failed or was
+// stopped never matches.
+MeasurementMatcher ElapsedBelow(std::chrono::nanoseconds bound);
+// The same against another run of the same job on the same machine, usually one without limits: 2
+// is twice as long. Inconclusive when either run is not trusted or the machine was another.
+MeasurementMatcher ElapsedRatioBelow(const Measurement& unlimited, double factor);
+
 // For GoogleTest's messages: the one-line summary.
 void PrintTo(const Measurement& m, std::ostream* os);
 

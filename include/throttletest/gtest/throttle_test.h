@@ -22,6 +22,7 @@
 #include "throttletest/base/source_location.h"
 #include "throttletest/measure/background_load.h"
 #include "throttletest/measure/compare.h"
+#include "throttletest/measure/job.h"
 #include "throttletest/measure/measure.h"
 #include "throttletest/measure/neighbour.h"
 #include "throttletest/measure/rounds.h"
@@ -78,6 +79,14 @@ class ThrottleTestBase : public testing::Test {
   Measurement MeasureServiceTimeOn(throttletest::Service& service, const Request& request,
                                    const ServiceTimeOptions& options = {},
                                    SourceLocation where = SourceLocation::current());
+
+  // Runs a command to its end under limits, see throttletest::RunJob(), and returns a trusted
+  // result as Measure() does; it is recorded like one. How the job ended is for matchers to judge:
+  //
+  //   const Measurement job = RunJob({.command = {"import", "all"}, .limits = {.cpus = 0.5}});
+  //   EXPECT_THAT(job, AllOf(Succeeds(), ElapsedBelow(10s)));
+  Measurement RunJob(JobSpec spec, const JobOptions& options = {},
+                     SourceLocation where = SourceLocation::current());
 
   // Measures the fixture's service under several limits in turns, A B A B, and returns rounds that
   // are all trusted; see CompareRounds(). A round that stays inconclusive, and what cannot be

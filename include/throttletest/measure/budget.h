@@ -18,6 +18,7 @@
 #include "throttletest/cgroup/limits.h"
 #include "throttletest/load/latency.h"
 #include "throttletest/measure/interval.h"
+#include "throttletest/measure/job_reference.h"
 #include "throttletest/measure/measurement.h"
 #include "throttletest/measure/verdict.h"
 
@@ -43,6 +44,9 @@ enum class Metric {
   kWorkers,           // [workers, count] requests worked on at once, see WorkersOf()
   kUnusedLimit,       // [unused_limit, 0..1] of the CPU limit, while one request alone is worked on
   kThreadsOverQuota,  // [threads_over_quota, count] beyond those that the quota keeps busy
+  kElapsed,           // [elapsed; duration] of a job, see JobRun
+  kElapsedRatio,      // [elapsed_ratio, times] elapsed / that of the run of Budget::Against()
+  kExitStatus,        // [exit_status, status] of a job; 128 + signal as shells have it
 };
 
 enum class Comparison { kBelow, kAtMost };  // "<", "<="
@@ -54,7 +58,7 @@ struct BudgetResult {
   // known. Absent: none; an infinite percentile has none and says so in the explanation.
   std::optional<double> value;
   std::string unit;  // "ratio", "periods", "bursts", "s/s", "CPUs", "ms", "requests", "bytes",
-                     // "kills", "workers", "threads"
+                     // "kills", "workers", "threads", "times", "status"
   // Around `value`, in the same unit. It never changes the verdict; the explanation says when the
   // bound is within it. Absent: an inconclusive verdict; a figure without spread (counts but that
   // of bursts, maxima, the memory peak); too few batches.
@@ -89,11 +93,22 @@ class Budget {
   static Budget UnusedLimit(Comparison c, double bound);
   // Threads of the service beyond the quota's CPUs rounded up, at least one (ThreadsOfQuota()).
   static Budget ThreadsOverQuota(Comparison c, std::int64_t bound);
+  // Of a job: a Measurement of RunJob(). A job that did not succeed keeps none of its bounds but
+  // these and that on OOM kills, and one that was stopped at its timeout is only known to take
+  // longer.
+  static Budget Elapsed(Comparison c, std::chrono::nanoseconds bound);
+  // Units: 1 is as long as the run that Against() names. Inconclusive without that.
+  static Budget ElapsedRatio(Comparison c, double factor);
+  static Budget ExitStatus(Comparison c, std::int64_t bound);
 
   // This budget, judged only of what was measured under the limits that are declared for
   // deployment; under others it is inconclusive, whatever the figure. Errors: kInvalidArgument for
   // limits that no kernel takes.
   Budget DeployedUnder(const Limits& declared) const;
+
+  // This budget, whose ratio is to `unlimited`: a trusted run of the same command by the same
+  // launcher on the same machine and kernel; otherwise it is inconclusive.
+  Budget Against(const JobReference& unlimited) const;
 
   // Judges. Errors: none; what cannot be judged is inconclusive with the reason. Inconclusive: the
   // run is not trusted; the metric is not available; fewer than bounds.min_periods periods for a
@@ -111,6 +126,8 @@ class Budget {
   int depth() const { return depth_; }
   // Absent: what was measured under any limits is judged.
   const std::optional<Limits>& deployed() const { return deployed_; }
+  // Of kElapsedRatio. Absent: there is nothing to compare with.
+  const std::optional<JobReference>& reference() const { return reference_; }
   // "p99<150ms": what ParseBudget accepts. It does not say under which limits.
   std::string ToString() const;
   // "has a P99 response time below 150 ms": the predicate of a sentence about a measurement.
@@ -125,6 +142,7 @@ class Budget {
   std::optional<Percentile> percentile_;
   int depth_ = 1;
   std::optional<Limits> deployed_;
+  std::optional<JobReference> reference_;
 };
 
 // Reads "metric<bound" or "metric<=bound": "throttle_ratio<0.05", "p99<150ms",

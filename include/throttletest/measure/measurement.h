@@ -15,6 +15,7 @@
 #include "throttletest/measure/early.h"
 #include "throttletest/measure/environment.h"
 #include "throttletest/measure/host_activity.h"
+#include "throttletest/measure/job_run.h"
 #include "throttletest/measure/validity.h"
 #include "throttletest/service/service.h"
 
@@ -49,9 +50,9 @@ struct Measurement {
   HostActivity host;
   // Threads of all processes in the service's cgroup at the end of the window.
   Outcome<int> threads;
-  // The largest use of memory that was seen in the window, at the snapshots and in the timeline:
-  // its peak is at least that. cgroup.memory_peak is the kernel's. Units: bytes. Absent: no memory
-  // controller; the second snapshot could not be read.
+  // The largest use of memory that was seen at the snapshots and, where the kernel's peak is not
+  // the window's, in the timeline: its peak is at least that. cgroup.memory_peak is the kernel's.
+  // Units: bytes. Absent: no memory controller; the second snapshot could not be read.
   Outcome<std::int64_t> sampled_memory_peak;
   Timeline timeline;
   std::vector<ThrottledWindow> throttled_windows;
@@ -59,6 +60,9 @@ struct Measurement {
   Validity validity;
   ValidityBounds bounds;
   std::vector<std::string> notes;
+  // What was measured is a job that ran to its end, see RunJob(); nothing was then sent to it.
+  // Absent: a service under load.
+  std::optional<JobRun> job;
   // What a measurement that was to end once its budgets are decided found out. Absent: it was not.
   std::optional<EarlyVerdicts> early;
   int attempt = 1;         // 1-based; above 1 when earlier inconclusive runs were repeated

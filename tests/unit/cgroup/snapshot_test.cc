@@ -200,9 +200,10 @@ TEST(SnapshotRead, ReadsMemoryInUseNowForTheTimelineToo) {
   fake.Set("/a", "memory.current", "4096\n");
   const Cgroup cgroup = Cgroup::Open(FakeV2::At("/a"), fake.tree.root());
   EXPECT_EQ(cgroup.Read().memory.usage, 4096);
-  EXPECT_EQ(cgroup.ReadQuick().memory, 4096);
+  EXPECT_EQ(cgroup.ReadQuick(Cgroup::QuickMemory::kRead).memory, 4096);
   fake.Set("/a", "memory.current", "8192\n");
-  EXPECT_EQ(cgroup.ReadQuick().memory, 8192);
+  EXPECT_EQ(cgroup.ReadQuick(Cgroup::QuickMemory::kRead).memory, 8192);
+  EXPECT_FALSE(cgroup.ReadQuick().memory);
 }
 
 TEST(SnapshotRead, SetsThePeakBackWhereThereIsOne) {
