@@ -22,6 +22,7 @@ struct WindowInputs {
   Environment environment;
   std::string launcher;
   std::string launcher_version;
+  std::string service;
   std::vector<std::string> command;
   Limits limits;
   ResolvedLimits requested;
