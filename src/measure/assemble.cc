@@ -166,6 +166,7 @@ Measurement Assemble(WindowInputs in) {
   m.environment = std::move(in.environment);
   m.launcher = std::move(in.launcher);
   m.launcher_version = std::move(in.launcher_version);
+  m.service = std::move(in.service);
   m.command = std::move(in.command);
   m.limits = std::move(in.limits);
   m.requested = std::move(in.requested);

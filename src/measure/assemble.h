@@ -24,6 +24,7 @@ struct WindowInputs {
   Environment environment;
   std::string launcher;
   std::string launcher_version;
+  std::string service;
   std::vector<std::string> command;
   Limits limits;
   ResolvedLimits requested;

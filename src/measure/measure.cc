@@ -170,6 +170,7 @@ class Runner {
     in.environment = ReadEnvironment();
     in.launcher = LauncherName(service_.launcher());
     in.launcher_version = service_.launcher_version();
+    in.service = service_.spec().name;
     in.command = service_.spec().command;
     in.limits = service_.spec().limits;
     in.requested = service_.requested();

@@ -174,6 +174,7 @@ Json HostJson(const HostActivity& host, Absences& absences) {
 
 Json ServiceJson(const Measurement& m, Absences& absences) {
   Fields f("service", absences);
+  f.Set("name", m.service);
   f.SetOutcome("threads", m.threads);
   return f.Take();
 }

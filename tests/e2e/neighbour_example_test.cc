@@ -35,7 +35,8 @@ TEST_F(NeighbourExample, IsNoticedOnTheSameCpuOnly) {
   EXPECT_EQ(run.status, 0) << run.out << run.err;
   EXPECT_THAT(
       run.out,
-      AllOf(ContainsRegex("P50 +[0-9.]+\\.\\.[0-9.]+ ms +[0-9.]+\\.\\.[0-9.]+ ms +1202 -> "
+      AllOf(HasSubstr("[ MEASURED ] \"light\", cgroup | CPU 50 ms"),
+            ContainsRegex("P50 +[0-9.]+\\.\\.[0-9.]+ ms +[0-9.]+\\.\\.[0-9.]+ ms +1202 -> "
                           "1186 ms"),
             ContainsRegex("P50 of \"during\" .* is no more than [0-9.]+ % above \"before\""),
             ContainsRegex("P50 of \"during\" .* is more than [0-9.]+ % above \"before\""),

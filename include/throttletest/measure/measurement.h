@@ -36,6 +36,7 @@ struct Measurement {
   Environment environment;
   std::string launcher;              // "cgroup", "docker", "podman", "attached"
   std::string launcher_version;      // "cgroup v1"
+  std::string service;               // ServiceSpec::name; may be empty
   std::vector<std::string> command;  // empty for an attached service
   // The service was attached to: `limits` are none, and `requested` is what was found in force.
   bool attached = false;

@@ -78,6 +78,8 @@ TEST(ToJson, HasTheFieldsThatScriptsReadWithTheirUnits) {
   EXPECT_EQ(doc["cpu"]["usage_cores"], 0.2);
   EXPECT_EQ(doc["cpu"]["levels"][0]["path"], "/svc");
   EXPECT_EQ(doc["memory"]["peak_bytes"], 64 << 20);
+  EXPECT_EQ(doc["memory"]["peak_is_of_window"], true);
+  EXPECT_EQ(doc["memory"]["sampled_peak_bytes"], 48 << 20);
   EXPECT_EQ(doc["load"]["planned"], 160);
   EXPECT_EQ(doc["load"]["ok"], 158);
   EXPECT_EQ(doc["load"]["failed"], 1);
@@ -95,6 +97,7 @@ TEST(ToJson, HasTheFieldsThatScriptsReadWithTheirUnits) {
   EXPECT_EQ(doc["host"]["own_throttled_periods"], 0);
   EXPECT_EQ(doc["host"]["own_quota"], "/ci/job (50 ms per 100 ms (0.5 CPUs))");
   EXPECT_EQ(doc["service"]["threads"], 11);
+  EXPECT_EQ(doc["service"]["name"], "");
   EXPECT_EQ(doc["validity"]["bounds"]["max_steal"], 0.05);
   EXPECT_EQ(doc["validity"]["bounds"]["max_others_cpu"], 0.25);
   EXPECT_EQ(doc["validity"]["bounds"]["max_own_throttled_periods"], 0);

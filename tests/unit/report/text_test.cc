@@ -65,6 +65,13 @@ TEST(Details, NamesTheCpusetAndTheNotes) {
   EXPECT_THAT(text, HasSubstr("throttle ratio n/a: no CPU quota in force"));
 }
 
+TEST(Details, SaysWhetherThePeakIsTheWindows) {
+  MeasurementBuilder b;
+  EXPECT_THAT(Details(b.Build()), HasSubstr("peak 64 MiB, OOM kills 0"));
+  b.inputs().before.memory.peak = b.inputs().after->memory.peak;
+  EXPECT_THAT(Details(b.Build()), HasSubstr("peak at least 48 MiB, at most 64 MiB, OOM kills 0"));
+}
+
 TEST(Properties, AreNumbersWithTheUnitInTheName) {
   const auto list = Properties(MeasurementBuilder().Quota(100ms).Throttled(277, 77, 30s).Build());
   const std::map<std::string, std::string> p(list.begin(), list.end());
