@@ -41,10 +41,10 @@ class BatchJob : public ThrottleTestBase {
   }
 
   Measurement Sysbench(int events, int threads, const Limits& limits) {
-    const Measurement job = RunJob({.command = {"sysbench", "cpu", "--time=0",
-                                                "--events=" + std::to_string(events),
-                                                "--threads=" + std::to_string(threads), "run"},
-                                    .limits = limits});
+    const Measurement job =
+        RunJob({.command = {"sysbench", "cpu", "--time=0", "--events=" + std::to_string(events),
+                            "--threads=" + std::to_string(threads), "run"},
+                .limits = limits});
     EXPECT_THAT(job, Succeeds());
     return job;
   }
@@ -78,8 +78,7 @@ TEST_F(BatchJob, TakesAsManyTimesLongerAsItsShareIsSmaller) {
     at_quarter = Sysbench(events, 1, quarter);
     at_half = Sysbench(events, 1, half);
     pinned = Sysbench(events, 1, {.cpuset = cpus});
-    same_pace =
-        SamePace(free, at_quarter) && SamePace(free, at_half) && SamePace(free, pinned);
+    same_pace = SamePace(free, at_quarter) && SamePace(free, at_half) && SamePace(free, pinned);
   }
   const Measurement two_threads = Sysbench(events, 2, {.cpuset = cpus});
 
@@ -98,6 +97,7 @@ TEST_F(BatchJob, TakesAsManyTimesLongerAsItsShareIsSmaller) {
             << "); last column: published, 10000 events\n\n"
             << table.ToString() << "\n";
 
+  if (!same_pace) GTEST_SKIP() << "this machine's pace changed during each of three rounds";
   EXPECT_THAT(at_quarter, ElapsedRatioBelow(free, 4.4));
   EXPECT_THAT(at_quarter, testing::Not(ElapsedRatioBelow(free, 3.6)));
   EXPECT_THAT(at_half, ElapsedRatioBelow(free, 2.2));

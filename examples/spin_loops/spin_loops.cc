@@ -45,11 +45,12 @@ TEST_F(SpinLoops, AreThrottledOnEachCpuThatHasWork) {
     table.Remark(setting.name, setting.published);
     jobs.push_back(job);
   }
-  std::cout << "\nEndless loops at 0.5 CPU for 5 s (" << jobs[0].launcher_version
-            << ", this host: " << online << " CPUs); last column: published\n\n"
-            << table.ToString()
-            << "\nThe quota of 50 ms is used up by n CPUs in 50 / n ms, and each then waits for the "
-               "rest of the 100 ms.\n\n";
+  std::cout
+      << "\nEndless loops at 0.5 CPU for 5 s (" << jobs[0].launcher_version
+      << ", this host: " << online << " CPUs); last column: published\n\n"
+      << table.ToString()
+      << "\nThe quota of 50 ms is used up by n CPUs in 50 / n ms, and each then waits for the "
+         "rest of the 100 ms.\n\n";
 
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     SCOPED_TRACE(kSettings[i].name);
@@ -57,11 +58,11 @@ TEST_F(SpinLoops, AreThrottledOnEachCpuThatHasWork) {
     // 50 periods in 5 s, and those at both ends.
     EXPECT_NEAR(static_cast<double>(d.periods.value()), 51, 3);
     EXPECT_GE(d.throttled_periods.value() + 3, d.periods.value());
-    const int busy =
-        *kSettings[i].cpuset != '\0' ? 1 : std::min(kSettings[i].threads, online);
+    const int busy = *kSettings[i].cpuset != '\0' ? 1 : std::min(kSettings[i].threads, online);
     const double expected = 100.0 * busy - 50;
-    const double per_period = std::chrono::duration<double, std::milli>(d.throttled_time.value()).count() /
-                              static_cast<double>(d.throttled_periods.value());
+    const double per_period =
+        std::chrono::duration<double, std::milli>(d.throttled_time.value()).count() /
+        static_cast<double>(d.throttled_periods.value());
     EXPECT_NEAR(per_period, expected, 0.2 * expected);
     EXPECT_THAT(jobs[i], CpuUsageBelow(0.6));
   }

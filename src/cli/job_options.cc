@@ -28,15 +28,17 @@ std::vector<Budget> ReadBudgets(const JobText& text) {
   for (const std::string& word : text.run.verdict.budgets) {
     const Budget budget = ParseBudget(word);
     if (internal::IsOfRequests(budget.metric())) {
-      RefuseOption(fmt::format("--budget {}: a job gets no requests; budgets of a job are elapsed, "
-                               "elapsed_ratio, exit_status, throttle_ratio, throttled_periods, "
-                               "throttled_time_per_second, cpu_usage, memory_peak and oom_kills",
-                               word));
+      RefuseOption(
+          fmt::format("--budget {}: a job gets no requests; budgets of a job are elapsed, "
+                      "elapsed_ratio, exit_status, throttle_ratio, throttled_periods, "
+                      "throttled_time_per_second, cpu_usage, memory_peak and oom_kills",
+                      word));
     }
     if (budget.metric() == Metric::kElapsedRatio && !text.compare_unlimited) {
-      RefuseOption(fmt::format("--budget {}: there is nothing to compare with; add "
-                               "--compare-unlimited, which runs the job once more without limits",
-                               word));
+      RefuseOption(
+          fmt::format("--budget {}: there is nothing to compare with; add "
+                      "--compare-unlimited, which runs the job once more without limits",
+                      word));
     }
     budgets.push_back(budget);
   }
@@ -58,8 +60,9 @@ void DeclareJobOptions(CLI::App& app, JobText& text) {
   app.add_flag("--compare-unlimited", text.compare_unlimited,
                "Run the job once more without limits, for a table and budgets of elapsed_ratio")
       ->group("Job");
-  DeclareJudgeOptions(app, text.run.verdict, "METRIC<BOUND, such as elapsed<10s or "
-                                             "throttle_ratio<0.05; may be repeated");
+  DeclareJudgeOptions(app, text.run.verdict,
+                      "METRIC<BOUND, such as elapsed<10s or "
+                      "throttle_ratio<0.05; may be repeated");
   CheckValues(app);
 }
 
@@ -71,8 +74,9 @@ JobSettings Understand(const JobText& text) {
   settings.options.retries = text.run.verdict.retries;
   settings.budgets = ReadBudgets(text);
   if (text.compare_unlimited && settings.spec.limits == Limits{}) {
-    RefuseOption("--compare-unlimited: the job has no limit to compare with; give one, such as "
-                 "--cpus 0.5");
+    RefuseOption(
+        "--compare-unlimited: the job has no limit to compare with; give one, such as "
+        "--cpus 0.5");
   }
   Validate(settings.options);
   settings.lock = ReadLock(text.run.verdict);

@@ -45,7 +45,8 @@ constexpr const char* kAttachFooter =
     "    --budget 'throttle_ratio<0.05' --budget 'p99<150ms'";
 
 constexpr const char* kJobFooter =
-    "The job must exit with status 0, unless a budget of exit_status says otherwise. Exit status as "
+    "The job must exit with status 0, unless a budget of exit_status says otherwise. Exit status "
+    "as "
     "for run;\n"
     "1: a budget missed, or the job failed, was killed or was stopped at its timeout.\n\n"
     "Example:\n"

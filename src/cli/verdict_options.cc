@@ -76,9 +76,10 @@ MeasureSettings ReadMeasurement(const LoadText& load, const VerdictText& verdict
   for (const std::string& word : verdict.budgets) {
     const Budget budget = ParseBudget(word);
     if (internal::IsOfAJob(budget.metric())) {
-      RefuseOption(fmt::format("--budget {}: a service does not end; `throttletest job` runs a "
-                               "command to its end",
-                               word));
+      RefuseOption(
+          fmt::format("--budget {}: a service does not end; `throttletest job` runs a "
+                      "command to its end",
+                      word));
     }
     settings.budgets.push_back(budget);
   }

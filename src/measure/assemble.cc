@@ -53,9 +53,10 @@ void AddPhaseNote(std::vector<std::string>& notes, const WindowInputs& in) {
 }
 
 std::string LeftNote(std::size_t left) {
-  return fmt::format("{} process{} of the job still ran when its main process had ended, and {} "
-                     "stopped",
-                     left, left == 1 ? "" : "es", left == 1 ? "was" : "were");
+  return fmt::format(
+      "{} process{} of the job still ran when its main process had ended, and {} "
+      "stopped",
+      left, left == 1 ? "" : "es", left == 1 ? "was" : "were");
 }
 
 std::string UnseenNote(const CgroupDelta& delta) {
@@ -129,9 +130,9 @@ std::optional<nanoseconds> UsageInHostWindow(const WindowInputs& in, const Cgrou
 
 Measurement Assemble(WindowInputs in) {
   Measurement m;
-  m.cgroup = in.after ? Subtract(in.before, *in.after)
-                      : WithoutSecondSnapshot(in.before, in.alive || in.job ? in.after_error
-                                                                            : in.trouble);
+  m.cgroup =
+      in.after ? Subtract(in.before, *in.after)
+               : WithoutSecondSnapshot(in.before, in.alive || in.job ? in.after_error : in.trouble);
   if (in.job) ToTheJobsTime(in, m.cgroup);
   m.host = Subtract(in.host_before, in.host_after, UsageInHostWindow(in, m.cgroup),
                     in.environment.online_cpus);

@@ -49,8 +49,8 @@ struct WindowInputs {
   ValidityBounds bounds;
   std::int64_t warm_up_failed = 0;
   std::int64_t warm_up_planned = 0;
-  // Absent: a service was measured. Of a job that has ended `alive` is false, and `trouble` is about
-  // the time before.
+  // Absent: a service was measured. Of a job that has ended `alive` is false, and `trouble` is
+  // about the time before.
   std::optional<JobRun> job = {};
   // Of a job: its CPU time when `host_before` was read, a moment after its start. Absent: it had
   // ended.

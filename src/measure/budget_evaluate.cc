@@ -214,8 +214,8 @@ BudgetResult Budget::Evaluate(const Measurement& m) const {
   if (early == nullptr) result.explanation += NearChance(result.interval, bound_ / unit);
   if (!reading.advice.empty()) result.explanation += " " + reading.advice;
   if (!met) {
-    const std::string why = internal::Diagnose(
-        m, {metric_, comparison_, bound_, LongestElapsed(*this)});
+    const std::string why =
+        internal::Diagnose(m, {metric_, comparison_, bound_, LongestElapsed(*this)});
     if (!why.empty()) result.explanation += " " + why;
   }
   return result;

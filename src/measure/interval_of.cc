@@ -161,8 +161,7 @@ bool IsEstimate(Metric metric) {
   return metric != Metric::kThrottledPeriods && metric != Metric::kFailedRequests &&
          metric != Metric::kMemoryPeak && metric != Metric::kOomKills &&
          metric != Metric::kQueueDepth && metric != Metric::kWorkers &&
-         metric != Metric::kUnusedLimit && metric != Metric::kThreadsOverQuota &&
-         !IsOfAJob(metric);
+         metric != Metric::kUnusedLimit && metric != Metric::kThreadsOverQuota && !IsOfAJob(metric);
 }
 
 int Digits(const MetricInfo& info, double largest) {

@@ -51,26 +51,27 @@ std::string Advice(const JobDemand& demand, const JudgedQuota& quota, nanosecond
                    int usable) {
   const std::optional<double> cpus = CpusToEndWithin(demand, bound);
   if (!cpus || (usable > 0 && *cpus > usable)) {
-    return fmt::format("No limit would have held {}: without throttling it would have taken "
-                       "about {} ({}).",
-                       ToString(bound), Short(demand.unthrottled), Threads(demand.at_once));
+    return fmt::format(
+        "No limit would have held {}: without throttling it would have taken "
+        "about {} ({}).",
+        ToString(bound), Short(demand.unthrottled), Threads(demand.at_once));
   }
-  return fmt::format("cpus >= {} {}would have held ({} CPU in {}); without throttling it would "
-                     "have taken about {} ({}).",
-                     CpusText(*cpus), quota.ancestor ? "at " + quota.path + " " : "",
-                     Short(demand.cpu), ToString(bound), Short(demand.unthrottled),
-                     Threads(demand.at_once));
+  return fmt::format(
+      "cpus >= {} {}would have held ({} CPU in {}); without throttling it would "
+      "have taken about {} ({}).",
+      CpusText(*cpus), quota.ancestor ? "at " + quota.path + " " : "", Short(demand.cpu),
+      ToString(bound), Short(demand.unthrottled), Threads(demand.at_once));
 }
 
 std::string ExplainThrottled(const Measurement& m, const JobDemand& demand,
                              const JudgedQuota& quota, nanoseconds bound) {
   const CgroupDelta& d = m.cgroup;
-  return fmt::format("{} of {} periods throttled{}, {} in total over all CPUs = {:.0f} % of the "
-                     "elapsed time; it used {}. {}",
-                     d.throttled_periods.value(), d.periods.value(), OfAncestor(quota),
-                     Short(demand.throttled),
-                     100 * Seconds(demand.throttled) / Seconds(demand.elapsed), UsedText(demand),
-                     Advice(demand, quota, bound, UsableCpus(m)));
+  return fmt::format(
+      "{} of {} periods throttled{}, {} in total over all CPUs = {:.0f} % of the "
+      "elapsed time; it used {}. {}",
+      d.throttled_periods.value(), d.periods.value(), OfAncestor(quota), Short(demand.throttled),
+      100 * Seconds(demand.throttled) / Seconds(demand.elapsed), UsedText(demand),
+      Advice(demand, quota, bound, UsableCpus(m)));
 }
 
 }  // namespace
@@ -125,10 +126,10 @@ std::string UnthrottledText(const Measurement& m) {
   const int usable = UsableCpus(m);
   double cpus = RoundedUp(demand->at_once * kToSpare);
   if (usable > 0) cpus = std::min<double>(cpus, usable);
-  return fmt::format("The job had {}: cpus >= {} would not have throttled it, and it would have "
-                     "taken about {} instead of {}.",
-                     Threads(demand->at_once), CpusText(cpus), Short(demand->unthrottled),
-                     Short(demand->elapsed));
+  return fmt::format(
+      "The job had {}: cpus >= {} would not have throttled it, and it would have "
+      "taken about {} instead of {}.",
+      Threads(demand->at_once), CpusText(cpus), Short(demand->unthrottled), Short(demand->elapsed));
 }
 
 std::string FateText(const Measurement& m) {

@@ -130,7 +130,8 @@ std::string ValueText(Metric metric, double value, double bound) {
     }
     case BoundKind::kDuration: {
       // A sum of jobs is compared with a time-out in seconds, and so is one job.
-      if (metric == Metric::kQueueDepth || metric == Metric::kElapsed) return ToString(ToNanoseconds(value));
+      if (metric == Metric::kQueueDepth || metric == Metric::kElapsed)
+        return ToString(ToNanoseconds(value));
       const bool fine = value < 1e6 || std::abs(value - bound) < 1e5;
       return fine ? ToString(ToNanoseconds(value)) : ToMilliseconds(ToNanoseconds(value));
     }

@@ -241,15 +241,15 @@ std::string NotComparable(const Measurement& m, const JobReference& other) {
 
 Reading ReadElapsedRatio(const Measurement& m, const std::optional<JobReference>& other) {
   Reading reading;
-  reading.inconclusive = other ? NotComparable(m, *other)
-                               : "there is no unlimited run to compare with: give one";
+  reading.inconclusive =
+      other ? NotComparable(m, *other) : "there is no unlimited run to compare with: give one";
   if (!reading.inconclusive.empty()) return reading;
   const double one = Number(other->elapsed.value().count());
   reading.value = Number(m.job->ran.count()) / one;
   if (!m.job->elapsed.has_value()) reading.up_to = std::numeric_limits<double>::infinity();
-  reading.detail = fmt::format("{} under {}, {} under {}", ToString(m.job->ran),
-                               ToString(m.requested), ToString(other->elapsed.value()),
-                               other->limits);
+  reading.detail =
+      fmt::format("{} under {}, {} under {}", ToString(m.job->ran), ToString(m.requested),
+                  ToString(other->elapsed.value()), other->limits);
   return reading;
 }
 
@@ -270,7 +270,8 @@ Reading ReadMetric(const Measurement& m, const Budget& budget) {
   if (m.job && budget.metric() == Metric::kElapsedRatio) {
     return ReadElapsedRatio(m, budget.reference());
   }
-  if (!m.job && budget.metric() == Metric::kQueueDepth) return ReadQueue(m, budget.depth(), budget.bound());
+  if (!m.job && budget.metric() == Metric::kQueueDepth)
+    return ReadQueue(m, budget.depth(), budget.bound());
   return ReadMetric(m, budget.metric(), budget.percentile());
 }
 

@@ -9,8 +9,8 @@ namespace throttletest {
 namespace {
 
 constexpr std::array<const char*, 10> kJobHeads = {
-    "setting",     "elapsed s",   "ratio",          "CPU s", "mean CPU",
-    "throttled",   "throttled s", "ms per period", "peak",  ""};
+    "setting",   "elapsed s",   "ratio",         "CPU s", "mean CPU",
+    "throttled", "throttled s", "ms per period", "peak",  ""};
 using JobCells = std::array<std::string, kJobHeads.size()>;
 
 double InSeconds(std::chrono::nanoseconds time) {

@@ -141,8 +141,8 @@ std::string ElapsedText(const JobRun& job) {
 }
 
 std::string JobSummary(const Measurement& m) {
-  std::string text = fmt::format("{}, {}, {}", m.job->ToString(), ElapsedText(*m.job),
-                                 RatioText(m.cgroup));
+  std::string text =
+      fmt::format("{}, {}, {}", m.job->ToString(), ElapsedText(*m.job), RatioText(m.cgroup));
   if (m.cgroup.usage.has_value()) {
     text += fmt::format(", {} CPU", Seconds(m.cgroup.usage.value()));
   }
@@ -170,8 +170,7 @@ void JobLines(std::string& out, const Measurement& m) {
   const JobRun& job = *m.job;
   Line(out, "job", m.request);
   Line(out, "end", job.ToString());
-  std::string elapsed =
-      (job.elapsed.has_value() ? "" : "stopped after ") + Seconds(job.ran);
+  std::string elapsed = (job.elapsed.has_value() ? "" : "stopped after ") + Seconds(job.ran);
   if (job.at_most_before.count() > 0) {
     elapsed += fmt::format(" (begun at most {} before)", ToString(job.at_most_before));
   }

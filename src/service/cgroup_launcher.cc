@@ -119,8 +119,7 @@ class CgroupInstance final : public Instance {
     child_ = ChildProcess::Spawn(plan);
     if (request.job != nullptr) {
       request.job->started = std::chrono::steady_clock::now();
-      request.job->end =
-          std::make_unique<EndWatch>(Hold(child_->pid()), own_.location());
+      request.job->end = std::make_unique<EndWatch>(Hold(child_->pid()), own_.location());
     }
     logs_.CloseWriteEnd();
   }

@@ -40,9 +40,8 @@ EndWatch::~EndWatch() {
 }
 
 void EndWatch::Watch() {
-  std::array<pollfd, 2> wait = {
-      {{.fd = stop_.get(), .events = POLLIN, .revents = 0},
-       {.fd = process_.get(), .events = POLLIN, .revents = 0}}};
+  std::array<pollfd, 2> wait = {{{.fd = stop_.get(), .events = POLLIN, .revents = 0},
+                                 {.fd = process_.get(), .events = POLLIN, .revents = 0}}};
   while (process_.valid()) {
     if (::poll(wait.data(), wait.size(), -1) < 0) continue;
     if (wait[0].revents != 0) return;

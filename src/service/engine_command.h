@@ -24,9 +24,9 @@ struct EngineCall {
   std::map<std::string, std::string> env;
 };
 
-// `run -d`: starts `request` as container `name` from `image`; a job is only made (`create`). Limits are given in the kernel's
-// numbers, so that all rounding is ours. Secrets are passed by name, with their values in the
-// engine command's own environment, which only this user can read.
+// `run -d`: starts `request` as container `name` from `image`; a job is only made (`create`).
+// Limits are given in the kernel's numbers, so that all rounding is ours. Secrets are passed by
+// name, with their values in the engine command's own environment, which only this user can read.
 //
 // `own_image`: the image was made from the host's program, so the command's first element is its
 // path there and "/" is the working directory.

@@ -125,8 +125,8 @@ void EngineContainer::Start(const LaunchRequest& request) {
 }
 
 void EngineContainer::Run() const {
-  const CommandResult result = engine_.Call(
-      {"start", name_}, {.deadline = kSlowCall, .directory = kNothingCanBeMade});
+  const CommandResult result =
+      engine_.Call({"start", name_}, {.deadline = kSlowCall, .directory = kNothingCanBeMade});
   if (!result.ok()) FailStart(result);
 }
 

@@ -116,8 +116,8 @@ EngineInstance::EngineInstance(std::unique_ptr<EngineContainer> container,
       applied_(request.limits) {
   oom_.emplace(std::move(*found.oom));
   cgroup_.emplace(std::move(*found.cgroup));
-  const std::string difference = RecordedLimitDifference(
-      container_->engine().name(), request.limits.cpu, container_->Inspect());
+  const std::string difference = RecordedLimitDifference(container_->engine().name(),
+                                                         request.limits.cpu, container_->Inspect());
   if (!difference.empty()) throw Error(ErrorCode::kServiceStart, difference);
 }
 

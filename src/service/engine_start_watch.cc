@@ -153,8 +153,8 @@ class Watch {
 }  // namespace
 
 bool IsRuntimeProgram(const std::string& exe) {
-  // runc runs from a copy of itself: "/memfd:runc_cloned:/proc/self/exe (deleted)", or "/" where that
-  // is a mount of its own that is in no tree.
+  // runc runs from a copy of itself: "/memfd:runc_cloned:/proc/self/exe (deleted)", or "/" where
+  // that is a mount of its own that is in no tree.
   if (exe == "/") return true;
   const std::string name = exe.starts_with("/memfd:") ? exe : exe.substr(exe.rfind('/') + 1);
   constexpr std::array<std::string_view, 4> kRuntimes = {"runc", "crun", "youki", "/memfd:"};
@@ -175,7 +175,7 @@ std::optional<pid_t> InnerPid(const std::string& status) {
 }
 
 SeenContainer WatchStart(const std::string& id, const std::function<void()>& start,
-                          const ResolvedLimits& limits, JobBegin& begin) {
+                         const ResolvedLimits& limits, JobBegin& begin) {
   Watch watch(id, limits, begin);
   std::future<void> call = std::async(std::launch::async, start);
   bool said = false;

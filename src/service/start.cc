@@ -156,8 +156,8 @@ StartedJob StartJob(const JobSpec& spec, const std::stop_token& stop) {
                               .job = &job.begin};
   std::unique_ptr<Instance> instance = Launch(kind, request);
   RequireLimits(limits, job.begin.before);
-  job.service = std::make_unique<RunningService>(std::move(service), kind, std::uint16_t{0},
-                                                 limits, std::move(instance));
+  job.service = std::make_unique<RunningService>(std::move(service), kind, std::uint16_t{0}, limits,
+                                                 std::move(instance));
   return job;
 }
 

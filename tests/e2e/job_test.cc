@@ -117,8 +117,8 @@ TEST_F(JobCommand, RefusesWhatCannotBe) {
 
 // Sends `signal` to the command once its job runs; returns how the command ended.
 test::RunResult SignalWhileTheJobRuns(int signal) {
-  const std::filesystem::path file = std::filesystem::temp_directory_path() /
-                                     ("throttletest-runs-" + std::to_string(getpid()));
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("throttletest-runs-" + std::to_string(getpid()));
   auto run = std::async(std::launch::async, [&] {
     return test::RunBinary({THROTTLETEST, "job", "--launcher", "cgroup", "--", JOB_PROGRAM,
                             "--parent=" + file.string(), "--sleep=60000"},
@@ -154,8 +154,8 @@ TEST_F(JobCommand, KilledLeavesNothing) {
 class JobSample : public test::SampleTest {
  protected:
   static test::RunResult Run(const std::string& name) {
-    return test::RunBinary({JOB_SAMPLE, "--gtest_filter=Batch." + name,
-                            "--throttletest_launcher=cgroup"});
+    return test::RunBinary(
+        {JOB_SAMPLE, "--gtest_filter=Batch." + name, "--throttletest_launcher=cgroup"});
   }
 };
 
@@ -188,6 +188,9 @@ TEST_F(JobExample, SysbenchTakesFourTimesAndTwice) {
   const auto run = test::RunBinary({BATCH_JOB, "--throttletest_launcher=cgroup"});
   if (run.out.find("no sysbench in PATH") != std::string::npos) {
     GTEST_SKIP() << "no sysbench in PATH";
+  }
+  if (run.out.find("this machine's pace changed") != std::string::npos) {
+    GTEST_SKIP() << "this machine's pace changed during each of three rounds";
   }
   EXPECT_EQ(run.status, 0) << run.out << run.err;
   EXPECT_THAT(run.out, AllOf(ContainsRegex("free +[0-9.]+ +1.00 "),

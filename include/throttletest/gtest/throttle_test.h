@@ -77,8 +77,8 @@ class ThrottleTestBase : public testing::Test {
                                    const ServiceTimeOptions& options = {},
                                    SourceLocation where = SourceLocation::current());
 
-  // Runs a command to its end under limits, see throttletest::RunJob(), and returns a trusted result
-  // as Measure() does; it is recorded like one. How the job ended is for matchers to judge:
+  // Runs a command to its end under limits, see throttletest::RunJob(), and returns a trusted
+  // result as Measure() does; it is recorded like one. How the job ended is for matchers to judge:
   //
   //   const Measurement job = RunJob({.command = {"import", "all"}, .limits = {.cpus = 0.5}});
   //   EXPECT_THAT(job, AllOf(Succeeds(), ElapsedBelow(10s)));

@@ -1,7 +1,7 @@
 // RunJob: run a command to its end under limits and read what the limits did to it.
 //
-//   const Measurement job = RunJob({.command = {"sysbench", "cpu", "run"}, .limits = {.cpus = 0.5}});
-//   std::cout << Budget::Elapsed(Comparison::kBelow, 10s).Evaluate(job).explanation;
+//   const Measurement job = RunJob({.command = {"sysbench", "cpu", "run"}, .limits = {.cpus =
+//   0.5}}); std::cout << Budget::Elapsed(Comparison::kBelow, 10s).Evaluate(job).explanation;
 #pragma once
 
 #include <chrono>
@@ -34,9 +34,9 @@ struct JobOptions {
 void Validate(const JobOptions& options);
 
 // Runs a job, when no other process on this machine starts or measures one (see
-// service/host_lock.h), and returns a Measurement that has `job` and no load: its window is from the
-// moment the program runs to the moment its main process has ended. Processes of the job that still
-// run then are ended, and a note says so.
+// service/host_lock.h), and returns a Measurement that has `job` and no load: its window is from
+// the moment the program runs to the moment its main process has ended. Processes of the job that
+// still run then are ended, and a note says so.
 //
 // The counters before are read before the program's first instruction; those after, when the kernel
 // has said that the last thread of the main process has ended, which for containers is before the

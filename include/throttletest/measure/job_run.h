@@ -13,8 +13,8 @@ namespace throttletest {
 struct JobRun {
   // From the moment its program runs to the moment it has ended, by the monotonic clock; what was
   // made for it before (cgroup, image, container) is not in it. Inconclusive: it did not end by
-  // itself. The moments are the kernel's for the cgroup launcher; see `at_most_before` for the other
-  // ones.
+  // itself. The moments are the kernel's for the cgroup launcher; see `at_most_before` for the
+  // other ones.
   Outcome<std::chrono::nanoseconds> elapsed = {};
   // The same, also of a job that was stopped: it then says how long it was let run.
   std::chrono::nanoseconds ran{0};

@@ -15,8 +15,8 @@ INSTANTIATE_TEST_SUITE_P(Engines, EngineJob,
                          EngineName);
 
 TEST_P(EngineJob, UsesWhatItWorksUnderItsLimit) {
-  const Measurement m = RunJob(
-      Program(GetParam(), {"--work=300", "--print=done"}, {.cpus = 0.25}), Patient());
+  const Measurement m =
+      RunJob(Program(GetParam(), {"--work=300", "--print=done"}, {.cpus = 0.25}), Patient());
   ASSERT_TRUE(m.validity.trusted()) << m.validity.ToString();
   ASSERT_TRUE(m.job->succeeded()) << m.job->ToString();
   EXPECT_NEAR(Seconds(m.cgroup.usage.value()), 0.3, 0.05);
@@ -39,10 +39,10 @@ TEST_P(EngineJob, OfTwentyMillisecondsIsReadBeforeItsCgroupGoes) {
 }
 
 TEST_P(EngineJob, ThatNeedsTooMuchMemoryIsOomKilled) {
-  const Measurement m = RunJob(
-      Program(GetParam(), {"--allocate=128"},
-              {.memory = ByteSize(32 << 20), .memory_swap = ByteSize(32 << 20)}),
-      Patient());
+  const Measurement m =
+      RunJob(Program(GetParam(), {"--allocate=128"},
+                     {.memory = ByteSize(32 << 20), .memory_swap = ByteSize(32 << 20)}),
+             Patient());
   EXPECT_TRUE(m.validity.trusted()) << m.validity.ToString();
   EXPECT_THAT(m.job->ToString(), HasSubstr("OOM-killed"));
   EXPECT_EQ(ParseBudget("oom_kills<=0").Evaluate(m).verdict, Verdict::kMissed);

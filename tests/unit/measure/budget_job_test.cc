@@ -11,10 +11,10 @@
 namespace throttletest {
 namespace {
 
+using std::chrono::nanoseconds;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-using std::chrono::nanoseconds;
 using testing_support::MeasurementBuilder;
 using namespace std::chrono_literals;
 
@@ -42,12 +42,13 @@ TEST(BudgetElapsed, IsMetBelowTheBoundAndMissedAtIt) {
 }
 
 TEST(BudgetElapsed, SaysWhyAndWhichCpusWouldHaveHeld) {
-  EXPECT_THAT(Budget::Elapsed(kBelow, 2s).Evaluate(Quarter().Build()).explanation,
-              HasSubstr("elapsed time 4 s is not below 2 s (exited with status 0), 100.0 % over the "
-                        "bound. 40 of 40 periods throttled, 3.00 s in total over all CPUs = 75 % "
-                        "of the elapsed time; it used 1.00 s CPU in 4.00 s = 0.25 CPUs. cpus >= "
-                        "0.55 would have held (1.00 s CPU in 2 s); without throttling it would "
-                        "have taken about 1.00 s (1.0 thread at once)."));
+  EXPECT_THAT(
+      Budget::Elapsed(kBelow, 2s).Evaluate(Quarter().Build()).explanation,
+      HasSubstr("elapsed time 4 s is not below 2 s (exited with status 0), 100.0 % over the "
+                "bound. 40 of 40 periods throttled, 3.00 s in total over all CPUs = 75 % "
+                "of the elapsed time; it used 1.00 s CPU in 4.00 s = 0.25 CPUs. cpus >= "
+                "0.55 would have held (1.00 s CPU in 2 s); without throttling it would "
+                "have taken about 1.00 s (1.0 thread at once)."));
 }
 
 TEST(BudgetElapsed, SaysThatNoLimitWouldHaveHeld) {
@@ -109,9 +110,9 @@ TEST(BudgetElapsed, OfAServiceIsInconclusive) {
 }
 
 TEST(BudgetOfAJob, KnowsNoRequests) {
-  for (const char* text : {"p99<60m", "error_ratio<=1", "failed_requests<=0", "throttled_bursts<=9",
-                           "workers<=9", "queue_depth_1<=60m", "threads_over_quota<=9",
-                           "start_lag_p99<60m", "unused_limit<=1"}) {
+  for (const char* text :
+       {"p99<60m", "error_ratio<=1", "failed_requests<=0", "throttled_bursts<=9", "workers<=9",
+        "queue_depth_1<=60m", "threads_over_quota<=9", "start_lag_p99<60m", "unused_limit<=1"}) {
     const BudgetResult r = ParseBudget(text).Evaluate(Quarter().Build());
     EXPECT_EQ(r.verdict, Verdict::kInconclusive) << text;
     EXPECT_THAT(r.explanation, HasSubstr("nothing was sent to it")) << text;
@@ -157,10 +158,11 @@ TEST(BudgetExitStatus, SaysHowAJobFailed) {
   const BudgetResult r = succeeds.Evaluate(killed.Build());
   EXPECT_EQ(r.verdict, Verdict::kMissed);
   EXPECT_EQ(r.value, 137);
-  EXPECT_THAT(r.explanation,
-              AllOf(HasSubstr("exit status 137 is above 0 (was killed by SIGKILL, no OOM recorded)"),
-                    HasSubstr("The job was killed by SIGKILL, no OOM recorded; its last lines: half "
-                              "way.")));
+  EXPECT_THAT(
+      r.explanation,
+      AllOf(HasSubstr("exit status 137 is above 0 (was killed by SIGKILL, no OOM recorded)"),
+            HasSubstr("The job was killed by SIGKILL, no OOM recorded; its last lines: half "
+                      "way.")));
   EXPECT_EQ(succeeds.Evaluate(TimedOut().Build()).verdict, Verdict::kMissed);
 
   MeasurementBuilder unknown = Quarter();
@@ -266,8 +268,8 @@ TEST(BudgetOfAJob, OfOneThatLeftItsCgroupOrWasInterruptedIsInconclusive) {
 }
 
 TEST(BudgetOfAJob, IsParsedAndWrittenBack) {
-  for (const char* text : {"elapsed<10s", "elapsed<=1500ms", "elapsed_ratio<2.2",
-                           "exit_status<=0"}) {
+  for (const char* text :
+       {"elapsed<10s", "elapsed<=1500ms", "elapsed_ratio<2.2", "exit_status<=0"}) {
     EXPECT_EQ(ParseBudget(text).ToString(), text);
   }
   EXPECT_EQ(ParseBudget("elapsed<10s").Describe(), "has an elapsed time below 10 s");
