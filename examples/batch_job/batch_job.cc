@@ -97,6 +97,7 @@ TEST_F(BatchJob, TakesAsManyTimesLongerAsItsShareIsSmaller) {
             << "); last column: published, 10000 events\n\n"
             << table.ToString() << "\n";
 
+  if (!same_pace) GTEST_SKIP() << "this machine's pace changed during each of three rounds";
   EXPECT_THAT(at_quarter, ElapsedRatioBelow(free, 4.4));
   EXPECT_THAT(at_quarter, testing::Not(ElapsedRatioBelow(free, 3.6)));
   EXPECT_THAT(at_half, ElapsedRatioBelow(free, 2.2));

@@ -189,6 +189,9 @@ TEST_F(JobExample, SysbenchTakesFourTimesAndTwice) {
   if (run.out.find("no sysbench in PATH") != std::string::npos) {
     GTEST_SKIP() << "no sysbench in PATH";
   }
+  if (run.out.find("this machine's pace changed") != std::string::npos) {
+    GTEST_SKIP() << "this machine's pace changed during each of three rounds";
+  }
   EXPECT_EQ(run.status, 0) << run.out << run.err;
   EXPECT_THAT(run.out, AllOf(ContainsRegex("free +[0-9.]+ +1.00 "),
                              ContainsRegex("25 ms per 100 ms +[0-9.]+ +(3\\.[6-9]|4\\.[0-3])"),
