@@ -42,7 +42,7 @@ class MemoryPeak : public ThrottleTestBase {
     Service& service = Start({.command = {BURN_SERVER, "--port={port}", "--threads=16"},
                               .limits = {.cpus = cpus, .memory = 1_GiB},
                               .ready = HttpReady("/healthz")});
-    const Measurement m = MeasureOn(service, Batches(1).Every(300ms).For(3s).WarmUp(0s), Get(kJob));
+    Measurement m = MeasureOn(service, Batches(1).Every(300ms).For(3s).WarmUp(0s), Get(kJob));
     service.Stop();
     return m;
   }
