@@ -1,8 +1,8 @@
 // More CPU can lower the memory peak, because jobs overlap less.
 //
 // Jobs come at a fixed pace and each holds its memory while it is worked on. Under a CPU limit that
-// is too small for the pace a job is not done when the next one comes, and both hold memory; under
-// a larger limit each is done in time. The same jobs under the two limits, beside what is published
+// is too small for the pace a job is not done when the next ones come, and all of them hold memory;
+// under a larger limit fewer overlap. The same jobs under the two limits, beside what is published
 // for limits of 1.75 and 3.5 CPUs.
 #include <throttletest/throttletest.h>
 
@@ -42,7 +42,7 @@ class MemoryPeak : public ThrottleTestBase {
     Service& service = Start({.command = {BURN_SERVER, "--port={port}", "--threads=16"},
                               .limits = {.cpus = cpus, .memory = 1_GiB},
                               .ready = HttpReady("/healthz")});
-    const Measurement m = MeasureOn(service, Batches(1).Every(300ms).For(3s).WarmUp(0s), Get(kJob));
+    Measurement m = MeasureOn(service, Batches(1).Every(300ms).For(3s).WarmUp(0s), Get(kJob));
     service.Stop();
     return m;
   }
@@ -58,7 +58,9 @@ TEST_F(MemoryPeak, IsLowerUnderAHigherCpuLimit) {
   const Measurement tight = MeasureUnder(0.5);
   const Measurement lifted = MeasureUnder(1.5);
   std::cout
-      << "\nGET " << kJob << " every 300 ms for 3 s: 240 ms of CPU time and 32 MiB a job\n\n"
+      << "\nGET " << kJob
+      << " every 300 ms for 3 s: each job burns 240 ms of CPU "
+         "time and holds 32 MiB\n\n"
       << "  limit     at once    memory peak  CPUs used  throttled   published: limit, peak\n";
   Print(0.5, tight, "1.75, 5809 MiB");
   Print(1.5, lifted, " 3.5, 5315 MiB");

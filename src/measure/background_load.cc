@@ -182,7 +182,7 @@ void BackgroundLoad::State::End(bool without_waiting) {
 
 std::string BackgroundLoad::State::Trouble() const {
   if (failed) return "the load engine failed";
-  const std::string trouble = service.Trouble();
+  std::string trouble = service.Trouble();
   if (!service.alive()) {
     return "its service has ended: " + (trouble.empty() ? "no exit status is known" : trouble);
   }

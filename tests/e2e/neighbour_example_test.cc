@@ -30,8 +30,11 @@ class ServiceGroup : public test::SampleTest {
 
 TEST_F(NeighbourExample, IsNoticedOnTheSameCpuOnly) {
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "needs two CPUs";
-  const auto run =
-      test::RunBinary({NEIGHBOUR, "--throttletest_launcher=cgroup"}, {.timeout = 4min});
+  auto run = test::RunBinary({NEIGHBOUR, "--throttletest_launcher=cgroup"}, {.timeout = 2min});
+  // A machine too noisy to tell is no answer; it gets one more chance, as a wrong one does not.
+  if (run.out.find("INCONCLUSIVE") != std::string::npos) {
+    run = test::RunBinary({NEIGHBOUR, "--throttletest_launcher=cgroup"}, {.timeout = 2min});
+  }
   EXPECT_EQ(run.status, 0) << run.out << run.err;
   EXPECT_THAT(
       run.out,
