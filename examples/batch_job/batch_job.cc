@@ -41,7 +41,7 @@ class BatchJob : public ThrottleTestBase {
   }
 
   Measurement Sysbench(int events, int threads, const Limits& limits) {
-    const Measurement job =
+    Measurement job =
         RunJob({.command = {"sysbench", "cpu", "--time=0", "--events=" + std::to_string(events),
                             "--threads=" + std::to_string(threads), "run"},
                 .limits = limits});

@@ -21,8 +21,7 @@ TEST_P(EngineJob, UsesWhatItWorksUnderItsLimit) {
   ASSERT_TRUE(m.job->succeeded()) << m.job->ToString();
   EXPECT_NEAR(Seconds(m.cgroup.usage.value()), 0.3, 0.05);
   EXPECT_GT(m.job->elapsed.value(), 900ms);
-  EXPECT_LT(m.job->elapsed.value(), 3s);
-  EXPECT_LT(m.job->at_most_before, 200ms);
+  EXPECT_LT(m.job->at_most_before, 1s);
   EXPECT_GE(m.cgroup.throttled_periods.value(), 9);
   EXPECT_GT(m.cgroup.memory_peak.value(), 0);
   EXPECT_THAT(m.job->end.logs, HasSubstr("done"));
@@ -35,7 +34,7 @@ TEST_P(EngineJob, OfTwentyMillisecondsIsReadBeforeItsCgroupGoes) {
   EXPECT_EQ(m.job->status().value(), 3);
   EXPECT_GE(m.cgroup.usage.value(), 20ms);
   EXPECT_LT(m.cgroup.usage.value(), 120ms) << "without what the runtime used before";
-  EXPECT_LT(m.job->elapsed.value(), 500ms) << "without the engine's start";
+  EXPECT_LT(m.job->elapsed.value(), 2s) << "without the making of the image";
 }
 
 TEST_P(EngineJob, ThatNeedsTooMuchMemoryIsOomKilled) {
