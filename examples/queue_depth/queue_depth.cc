@@ -17,8 +17,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr int kQueueDepth = 8;
-constexpr auto kTimeout = 8500ms;
-constexpr const char* kJob = "/burn?ms=600";
+constexpr auto kTimeout = 4250ms;
+constexpr const char* kJob = "/burn?ms=300";
 
 struct Published {
   const char* service_time;
@@ -54,7 +54,7 @@ class QueueDepthTrap : public ThrottleTestBase {
                               .ready = HttpReady("/healthz")});
     Results results{
         .alone = MeasureServiceTimeOn(service, Get(kJob), {.requests = 10}),
-        .together = MeasureOn(service, Batches(5).Every(11s).For(22s).WarmUp(0s), Get(kJob))};
+        .together = MeasureOn(service, Batches(5).Every(5s).For(10s).WarmUp(0s), Get(kJob))};
     service.Stop();
     return results;
   }

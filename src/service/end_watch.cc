@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/realtime_priority.h"
 #include "throttletest/base/error.h"
 
 namespace throttletest::internal {
@@ -40,6 +41,9 @@ EndWatch::~EndWatch() {
 }
 
 void EndWatch::Watch() {
+  // The engine's own parts are woken by the same end, and on a busy machine this thread would wait
+  // for its turn behind them. It sleeps but for the reading of some files.
+  const RealtimePriority first;
   std::array<pollfd, 2> wait = {{{.fd = stop_.get(), .events = POLLIN, .revents = 0},
                                  {.fd = process_.get(), .events = POLLIN, .revents = 0}}};
   while (process_.valid()) {

@@ -167,7 +167,7 @@ TEST(Assemble, StartLagIsJudgedByItsPercentileAgainstTheBound) {
 
 TEST(Assemble, StartLagMayBeATenthOfTheMedianResponseTime) {
   MeasurementBuilder b;
-  for (int i = 0; i < 160; ++i) b.Respond(i, 401ms).StartLag(i, 40ms);
+  for (std::size_t i = 0; i < 160; ++i) b.Respond(i, 401ms).StartLag(i, 40ms);
   const Measurement m = b.Build();
   EXPECT_TRUE(m.validity.trusted()) << m.validity.ToString();
   EXPECT_EQ(m.bounds.start_lag_p99, 40100us);

@@ -1,5 +1,5 @@
-// What the real kernel grants the load thread while it writes a batch.
-#include "load/write_priority.h"
+// What the real kernel grants a thread that must come first.
+#include "base/realtime_priority.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -18,10 +18,10 @@ int PolicyNow() {
   return policy;
 }
 
-TEST(WritePriority, IsHeldForAsLongAsItLivesAndGivenBack) {
+TEST(RealtimePriority, IsHeldForAsLongAsItLivesAndGivenBack) {
   std::thread([] {
     {
-      const WritePriority priority;
+      const RealtimePriority priority;
       EXPECT_EQ(PolicyNow(), priority.raised() ? SCHED_FIFO : SCHED_OTHER);
     }
     EXPECT_EQ(PolicyNow(), SCHED_OTHER);
@@ -29,13 +29,13 @@ TEST(WritePriority, IsHeldForAsLongAsItLivesAndGivenBack) {
 }
 
 // A thread that has such a priority by its owner's choice keeps it.
-TEST(WritePriority, LeavesAPriorityOfTheThreadsOwnAlone) {
+TEST(RealtimePriority, LeavesAPriorityOfTheThreadsOwnAlone) {
   std::thread([] {
     const sched_param own{.sched_priority = 2};
     if (::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &own) != 0) {
       GTEST_SKIP() << "real-time priority is not granted here";
     }
-    { const WritePriority priority; }
+    { const RealtimePriority priority; }
     EXPECT_EQ(PolicyNow(), SCHED_FIFO);
   }).join();
 }
