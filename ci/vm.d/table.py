@@ -120,6 +120,9 @@ def steps_of(folder, group):
 def verdict(folder, groups):
     failed = 0
     for group in groups:
+        if not steps_of(folder, group):
+            failed += 1
+            print(f"\n== FAILED: {group}: there are no results")
         for step in steps_of(folder, group):
             for test, reason in step.skipped():
                 print(f"not run: {group} {test}: {reason}")

@@ -61,6 +61,7 @@ struct BackgroundLoad::State {
   // Ends the thread; `give_up` also what is under way.
   void End(bool give_up);
   std::string Trouble() const;
+  std::string Unanswered() const;
   BackgroundUse Describe();
 
   LoadEngineOptions EngineOptions() {
@@ -84,7 +85,8 @@ struct BackgroundLoad::State {
   std::stop_source give_up;  // nothing is waited for
   std::exception_ptr failure;
   std::atomic<bool> failed = false;
-  BackgroundUse use;  // counts are the thread's until it has ended
+  mutable std::mutex mutex;  // of the counts in `use`
+  BackgroundUse use;
   bool described = false;
   std::thread thread;
 };
@@ -161,10 +163,14 @@ void BackgroundLoad::State::Run() {
   try {
     while (!Stopping()) {
       const LoadResult result = engine.Run(schedule, give_up.get_token());
-      use.sent += result.sent;
-      use.ok += result.ok;
-      use.failed += result.failed;
-      use.timed_out += result.timed_out;
+      {
+        const std::scoped_lock lock(mutex);
+        use.sent += result.sent;
+        use.ok += result.ok;
+        use.failed += result.failed;
+        use.timed_out += result.timed_out;
+        use.not_sent += result.not_sent;
+      }
       WaitUntil(result.epoch + traffic.length(), stop.get_token());
     }
   } catch (...) {
@@ -178,6 +184,18 @@ void BackgroundLoad::State::End(bool without_waiting) {
   stop.request_stop();
   if (without_waiting) give_up.request_stop();
   if (thread.joinable()) thread.join();
+}
+
+// A neighbour that mostly refuses does not do the work that was to be beside. Absent: empty, also
+// while the first repetition is under way.
+std::string BackgroundLoad::State::Unanswered() const {
+  const std::scoped_lock lock(mutex);
+  const std::int64_t asked = use.sent + (Stopping() ? 0 : use.not_sent);
+  if (use.ok * 2 > asked || asked == 0) return {};
+  if (use.ok == 0) {
+    return fmt::format("none of its {} requests was answered as it should be", asked);
+  }
+  return fmt::format("only {} of its {} requests were answered as they should be", use.ok, asked);
 }
 
 std::string BackgroundLoad::State::Trouble() const {
@@ -197,7 +215,7 @@ std::string BackgroundLoad::State::Trouble() const {
   } catch (const Error& error) {
     return error.what();
   }
-  return {};
+  return Unanswered();
 }
 
 // After its end.
@@ -209,9 +227,7 @@ BackgroundUse BackgroundLoad::State::Describe() {
   } catch (const Error& error) {
     if (use.trouble.empty()) use.trouble = error.what();
   }
-  if (use.trouble.empty() && use.ok == 0) {
-    use.trouble = fmt::format("none of its {} requests was answered as it should be", use.sent);
-  }
+  if (use.trouble.empty() && use.sent == 0) use.trouble = "none of its requests was sent";
   return use;
 }
 

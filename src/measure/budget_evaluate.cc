@@ -141,7 +141,7 @@ std::string WrongLimits(const Budget& budget, const Measurement& m) {
 // Why a figure that is only known to lie in a range gives no verdict. Empty: it does.
 std::string DoubtOfRange(const Budget& budget, const internal::Reading& reading) {
   if (!reading.value || !reading.up_to) return "";
-  if (internal::IsOfAJob(budget.metric())) {
+  if (internal::IsOfAJob(budget.metric()) && std::isinf(*reading.up_to)) {
     return internal::Holds(budget.comparison(), *reading.value, budget.bound())
                ? "nobody knows how much longer it would have taken: give it a longer timeout"
                : "";

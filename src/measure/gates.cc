@@ -127,6 +127,13 @@ void JudgeGenerator(const WindowInputs& in, Validity& validity) {
                       throttletest::ToString(lag), throttletest::ToString(bound), lags.count()));
     }
   }
+  if (in.job && in.job->at_most_before > StartLagBound(in)) {
+    Add(validity, ValidityGate::kStartLag,
+        fmt::format("the job may have begun {} before it was seen to run, above {}: this process "
+                    "did not get a CPU in time",
+                    throttletest::ToString(in.job->at_most_before),
+                    throttletest::ToString(StartLagBound(in))));
+  }
   if (in.load.not_sent > 0 && !in.interrupted) {
     Add(validity, ValidityGate::kNotSent,
         fmt::format(
@@ -195,6 +202,7 @@ bool IsOfTheMachine(ValidityGate gate) {
 
 std::chrono::nanoseconds StartLagBound(const WindowInputs& in) {
   if (in.bounds.start_lag_p99) return *in.bounds.start_lag_p99;
+  if (in.job) return DefaultStartLagBound(in.job->ran);
   const LatencySamples responses = in.load.ResponseTimes();
   if (responses.empty()) return DefaultStartLagBound({});
   const Latency median = responses.At(Percentile(50));

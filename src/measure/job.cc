@@ -47,6 +47,10 @@ class Runner {
     in.timeline = sampler.Stop();
     in.job->end = job_.service->Stop();
     if (end) in.job->end.stopped_by_us = false;
+    // What was read in the instant of the end is better evidence than what was left after it.
+    if (const auto kills = KillsWithin(in)) {
+      in.job->end.oom_kills = std::max(in.job->end.oom_kills.value_or(0), *kills);
+    }
     return internal::Assemble(std::move(in));
   }
 
@@ -70,6 +74,11 @@ class Runner {
     return in;
   }
 
+  static std::optional<std::int64_t> KillsWithin(const internal::WindowInputs& in) {
+    if (!in.after || !in.after->memory.oom_kills || !in.before.memory.oom_kills) return {};
+    return *in.after->memory.oom_kills - *in.before.memory.oom_kills;
+  }
+
   std::optional<nanoseconds> UsageNow() const {
     try {
       return job_.service->cgroup().ReadQuick().usage;
@@ -81,10 +90,9 @@ class Runner {
   // Until the job has ended, is to be stopped or has run for too long. Returns what became of the
   // process meanwhile. Absent: empty.
   std::string Await() {
-    const Clock::time_point give_up = job_.begin.started + options_.timeout;
     std::string trouble;
     while (!options_.stop.stop_requested()) {
-      const nanoseconds left = give_up - Clock::now();
+      const nanoseconds left = options_.timeout - (Clock::now() - job_.begin.started);
       if (left <= nanoseconds(0)) break;
       if (job_.begin.end->Wait(std::min(left, kLook))) break;
       Report();

@@ -22,7 +22,7 @@ JobReference ReferenceOf(const Measurement& m) {
   return {.elapsed = ElapsedOf(m),
           .environment = m.environment,
           .launcher = m.launcher,
-          .command = m.command,
+          .what = m.request,
           .limits = ToString(m.requested)};
 }
 

@@ -225,11 +225,17 @@ Reading ReadThreads(const Measurement& m) {
   return reading;
 }
 
+// The most that the elapsed time can be. Infinite when nobody knows when the job would have ended.
+double LongestElapsed(const JobRun& job) {
+  if (!job.elapsed.has_value()) return std::numeric_limits<double>::infinity();
+  return Number((job.ran + job.at_most_before).count());
+}
+
 Reading ReadElapsed(const Measurement& m) {
   Reading reading;
   reading.value = Number(m.job->ran.count());
-  // Nobody knows when it would have ended.
-  if (!m.job->elapsed.has_value()) reading.up_to = std::numeric_limits<double>::infinity();
+  reading.up_to = LongestElapsed(*m.job);
+  reading.narrows = "nobody saw its first instruction";
   reading.detail = m.job->ToString();
   return reading;
 }
@@ -252,7 +258,9 @@ std::string NotComparable(const Measurement& m, const JobReference& other) {
   const auto differ = [](const char* what, const auto& one, const auto& two) {
     return fmt::format("{} is {} here and was {} in the unlimited run", what, one, two);
   };
-  if (m.command != other.command) return "the unlimited run was of another command";
+  if (m.request != other.what) {
+    return fmt::format("the unlimited run was of another job, \"{}\"", other.what);
+  }
   if (m.launcher != other.launcher) return differ("the launcher", m.launcher, other.launcher);
   if (a.kernel != b.kernel) return differ("the kernel", a.kernel, b.kernel);
   if (a.cpu_model != b.cpu_model) return differ("the CPU", a.cpu_model, b.cpu_model);
@@ -270,7 +278,8 @@ Reading ReadElapsedRatio(const Measurement& m, const std::optional<JobReference>
   if (!reading.inconclusive.empty()) return reading;
   const double one = Number(other->elapsed.value().count());
   reading.value = Number(m.job->ran.count()) / one;
-  if (!m.job->elapsed.has_value()) reading.up_to = std::numeric_limits<double>::infinity();
+  reading.up_to = LongestElapsed(*m.job) / one;
+  reading.narrows = "nobody saw its first instruction";
   reading.detail =
       fmt::format("{} under {}, {} under {}", ToString(m.job->ran), ToString(m.requested),
                   ToString(other->elapsed.value()), other->limits);

@@ -116,9 +116,11 @@ class CgroupInstance final : public Instance {
       plan.move = [this](pid_t pid) { scope_->Move(own_.name(), pid); };
     }
     if (request.job != nullptr) request.job->before = cgroup_->Read();
+    const auto before_start = std::chrono::steady_clock::now();
     child_ = ChildProcess::Spawn(plan);
     if (request.job != nullptr) {
       request.job->started = std::chrono::steady_clock::now();
+      request.job->at_most_before = request.job->started - before_start;
       request.job->end = std::make_unique<EndWatch>(Hold(child_->pid()), own_.location());
     }
     logs_.CloseWriteEnd();

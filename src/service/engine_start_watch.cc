@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -29,7 +30,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kLook = std::chrono::milliseconds(1);
-constexpr int kLooksAfter = 50;
+// As long as the runtime may take for its last steps on a busy machine.
+constexpr int kLooksAfter = 2000;
 
 std::set<pid_t> ListProcesses() {
   std::set<pid_t> processes;
@@ -41,13 +43,18 @@ std::set<pid_t> ListProcesses() {
   return processes;
 }
 
-// The target of /proc/PID/exe. Absent: it has ended, or is not ours to look at.
-std::optional<std::string> ProgramOf(pid_t pid) {
+// Is the process still the runtime, which sets the container up? False also when it has ended.
+bool IsRuntime(pid_t pid) {
   std::array<char, 4096> buffer{};
   const ssize_t size =
       ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), buffer.data(), buffer.size());
-  if (size < 0) return std::nullopt;
-  return std::string(buffer.data(), static_cast<std::size_t>(size));
+  if (size >= 0) {
+    return IsRuntimeProgram(std::string(buffer.data(), static_cast<std::size_t>(size)));
+  }
+  // Root's processes, and a runtime that lets nobody look at it, show only this to others.
+  const bool hidden = errno == EACCES || errno == EPERM;
+  const auto name = ReadWholeFile(fmt::format("/proc/{}/comm", pid));
+  return hidden && name && IsRuntimeComm(std::string(Trim(*name)));
 }
 
 // The first process of the container among those that are new. Absent: 0, it is not there yet.
@@ -60,6 +67,11 @@ pid_t FindFirst(const std::set<pid_t>& before, const std::string& id) {
     if (status && InnerPid(*status) == 1) return pid;
   }
   return 0;
+}
+
+bool IsRuntimeName(std::string_view name) {
+  constexpr std::array<std::string_view, 3> kRuntimes = {"runc", "crun", "youki"};
+  return std::find(kRuntimes.begin(), kRuntimes.end(), name) != kRuntimes.end();
 }
 
 bool IsIn(const std::optional<ControllerLocation>& place, const std::string& id) {
@@ -88,8 +100,7 @@ class Watch {
       }
       found_.process = OpenProcess(found_.pid);
     }
-    const auto program = ProgramOf(found_.pid);
-    const bool sets_up = program && IsRuntimeProgram(*program);
+    const bool sets_up = IsRuntime(found_.pid);
     if (!begin_.end) Open(!sets_up);
     if (sets_up) {
       if (begin_.end) ReadBefore();
@@ -103,6 +114,8 @@ class Watch {
   }
 
   bool complete() const { return begin_.end && has_before_; }
+  // Why the burst could not be set. Absent: empty.
+  const std::string& burst_trouble() const { return burst_trouble_; }
   SeenContainer Take() { return std::move(found_); }
 
  private:
@@ -135,8 +148,13 @@ class Watch {
     if (limits_.cpu.burst.count() == 0 || burst_written_ || snapshot.cpu.empty()) return;
     const auto& leaf = snapshot.cpu.front().bandwidth;
     if (!leaf || leaf->quota != limits_.cpu.quota) return;
-    WriteLimits(found_.cgroup->location(), limits_);
     burst_written_ = true;
+    try {
+      WriteLimits(found_.cgroup->location(), limits_);
+    } catch (const Error& error) {
+      burst_trouble_ = error.what();
+      return;
+    }
     snapshot = found_.cgroup->Read();
   }
 
@@ -147,6 +165,7 @@ class Watch {
   SeenContainer found_;
   bool has_before_ = false;
   bool burst_written_ = false;
+  std::string burst_trouble_;
   Clock::time_point last_look_ = Clock::now();
 };
 
@@ -156,10 +175,20 @@ bool IsRuntimeProgram(const std::string& exe) {
   // runc runs from a copy of itself: "/memfd:runc_cloned:/proc/self/exe (deleted)", or "/" where
   // that is a mount of its own that is in no tree.
   if (exe == "/") return true;
-  const std::string name = exe.starts_with("/memfd:") ? exe : exe.substr(exe.rfind('/') + 1);
-  constexpr std::array<std::string_view, 4> kRuntimes = {"runc", "crun", "youki", "/memfd:"};
-  return std::any_of(kRuntimes.begin(), kRuntimes.end(),
-                     [&](std::string_view runtime) { return name.starts_with(runtime); });
+  constexpr std::string_view kMemory = "/memfd:";
+  constexpr std::string_view kDeleted = " (deleted)";
+  std::string_view name = exe;
+  if (name.starts_with(kMemory)) {
+    name.remove_prefix(kMemory.size());
+    return name.starts_with("runc_cloned") || name.starts_with("crun_cloned");
+  }
+  if (name.ends_with(kDeleted)) name.remove_suffix(kDeleted.size());
+  return IsRuntimeName(name.substr(name.rfind('/') + 1));
+}
+
+// "runc:[2:INIT]".
+bool IsRuntimeComm(const std::string& comm) {
+  return IsRuntimeName(comm.substr(0, comm.find(':')));
 }
 
 std::optional<pid_t> InnerPid(const std::string& status) {
@@ -187,7 +216,10 @@ SeenContainer WatchStart(const std::string& id, const std::function<void()>& sta
     if (!said) said = call.wait_for(kLook) == std::future_status::ready;
   }
   call.get();
-  if (watch.complete()) return watch.Take();
+  if (!watch.burst_trouble().empty()) {
+    throw Error(ErrorCode::kServiceStart, "the burst could not be set: " + watch.burst_trouble());
+  }
+  if (seen && watch.complete()) return watch.Take();
   throw Error(ErrorCode::kServiceStart,
               fmt::format("the job's process was not seen among those that appeared while the "
                           "engine started container {}: it ended too soon, or the engine runs in "

@@ -31,12 +31,15 @@ struct SeenContainer {
 //
 // `id`: of a container that is made and not started. `start` starts it; it is called on a thread of
 // its own. `limits`: the burst, which no engine can set, is written before the program runs.
-// Fills `begin`. Errors: what `start` throws; kServiceStart when no such process is seen.
+// Fills `begin`. Errors: what `start` throws; kServiceStart when no such process is
+// seen to become the job's program, or the burst is refused.
 SeenContainer WatchStart(const std::string& id, const std::function<void()>& start,
                          const ResolvedLimits& limits, JobBegin& begin);
 
 // Does `exe`, the target of /proc/PID/exe, belong to a container runtime?
 bool IsRuntimeProgram(const std::string& exe);
+// The same of /proc/PID/comm, which everybody may read: "runc:[2:INIT]".
+bool IsRuntimeComm(const std::string& comm);
 // The process's number in its innermost PID namespace, from the text of /proc/PID/status. Absent:
 // it is in none of its own.
 std::optional<pid_t> InnerPid(const std::string& status);

@@ -34,10 +34,11 @@ struct BackgroundUse {
   std::int64_t ok = 0;
   std::int64_t failed = 0;
   std::int64_t timed_out = 0;
+  std::int64_t not_sent = 0;  // the service was behind, or the load was stopped
   // Of the loaded service; its wall time includes some 50 ms before the load.
   CgroupDelta cgroup = {};
   // Why it does not show a loaded service: that ended, was restarted, moved or OOM-killed, or
-  // answered nothing. Empty: it was loaded throughout.
+  // answered less than half of the requests as it should. Empty: it was loaded throughout.
   std::string trouble = {};
 
   // "heavy used 0.98 of 1 CPUs and was throttled in 48 of 50 periods, 12 of 12 requests answered".

@@ -16,7 +16,7 @@
 namespace throttletest {
 
 struct JobOptions {
-  // Those of the load generator (start lag) do not matter.
+  // That of start lag is how late the job's start may have been seen (JobRun::at_most_before).
   ValidityBounds bounds = {};
   // How often the whole job is run again when the machine made it inconclusive (steal, host busy,
   // own throttled). Units: >= 0, default 2; 0 for a job that must not be run twice.

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <string>
-#include <vector>
 
 #include "throttletest/base/outcome.h"
 #include "throttletest/measure/environment.h"
@@ -17,7 +16,7 @@ struct JobReference {
   Outcome<std::chrono::nanoseconds> elapsed = {};
   Environment environment;
   std::string launcher;
-  std::vector<std::string> command;
+  std::string what;    // image and command, as Measurement::request
   std::string limits;  // "none"
 };
 

@@ -11,16 +11,15 @@ namespace throttletest {
 
 // How long a job ran and how it ended.
 struct JobRun {
-  // From the moment its program runs to the moment it has ended, by the monotonic clock; what was
-  // made for it before (cgroup, image, container) is not in it. Inconclusive: it did not end by
-  // itself. The moments are the kernel's for the cgroup launcher; see `at_most_before` for the
-  // other ones.
+  // From the moment its program was seen to run to the moment it ended, by the monotonic clock;
+  // what was made for it before (cgroup, image, container) is not in it. Inconclusive: it did not
+  // end by itself.
   Outcome<std::chrono::nanoseconds> elapsed = {};
   // The same, also of a job that was stopped: it then says how long it was let run.
   std::chrono::nanoseconds ran{0};
-  // How much later than the program's first instruction `elapsed` may begin: container engines do
-  // not tell that moment, so it is looked for every millisecond. Units: >= 0; 0 for the cgroup
-  // launcher.
+  // How much earlier than it was seen the program may have begun: `elapsed` may be so much longer.
+  // About a millisecond for the cgroup launcher, which waits for the program to be started;
+  // container engines do not tell that moment, so it is looked for every millisecond. Units: >= 0.
   std::chrono::nanoseconds at_most_before{0};
   ExitReport end = {};
   bool timed_out = false;  // it was stopped after `timeout`

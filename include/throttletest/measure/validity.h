@@ -44,7 +44,8 @@ struct ValidityBounds {
   // Largest trusted 99th percentile (nearest rank) of start lag. Units: >= 0. Absent: 25 ms, or a
   // tenth of the median response time where that is more (DefaultStartLagBound). A virtual CPU that
   // has to be woken costs about 1 ms, a busy neighbour some 10 ms, and lag is part of the response
-  // time that budgets judge: it matters less, the longer that is.
+  // time that budgets judge: it matters less, the longer that is. Of a job it bounds how late its
+  // start may have been seen, with its elapsed time for the median.
   std::optional<std::chrono::nanoseconds> start_lag_p99 = {};
   // Smallest number of enforcement periods for a throttle ratio. Units: >= 1, default 10.
   std::int64_t min_periods = 10;

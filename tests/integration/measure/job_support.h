@@ -29,6 +29,7 @@ inline JobOptions Patient() {
   JobOptions options;
   options.bounds.max_steal = options.bounds.max_others_cpu = 1;
   options.bounds.max_own_throttled_periods = 1000;
+  options.bounds.start_lag_p99 = 1s;
   options.timeout = 60s;
   return options;
 }

@@ -220,8 +220,9 @@ TEST(BudgetElapsedRatio, IsInconclusiveUnlessBothRunsAreTrustedAndOfOneMachine) 
   other.inputs().environment.cpu_model = "Other CPU";
   EXPECT_THAT(Refused(other), HasSubstr("the CPU is Test CPU here"));
   other = Free();
-  other.inputs().command = {"true"};
-  EXPECT_THAT(Refused(other), HasSubstr("the unlimited run was of another command"));
+  other.inputs().request = "image:2 sysbench cpu run";
+  EXPECT_THAT(Refused(other),
+              HasSubstr("the unlimited run was of another job, \"image:2 sysbench cpu run\""));
   other = Free();
   other.inputs().launcher = "docker";
   EXPECT_THAT(Refused(other), HasSubstr("the launcher is cgroup here and was docker"));
@@ -231,10 +232,27 @@ TEST(BudgetElapsedRatio, IsInconclusiveUnlessBothRunsAreTrustedAndOfOneMachine) 
   EXPECT_THAT(Refused(Free().Host(0.9)),
               HasSubstr("of the unlimited run: it cannot be trusted: other processes used"));
   EXPECT_THAT(Refused(Free(), Quarter().Host(0.9)), HasSubstr("the run cannot be trusted"));
-  EXPECT_THAT(Refused(MeasurementBuilder()), HasSubstr("another command"));
+  EXPECT_THAT(Refused(MeasurementBuilder()), HasSubstr("another job"));
   const BudgetResult alone = Budget::ElapsedRatio(kBelow, 100).Evaluate(Quarter().Build());
   EXPECT_EQ(alone.verdict, Verdict::kInconclusive);
   EXPECT_THAT(alone.explanation, HasSubstr("there is no unlimited run to compare with"));
+}
+
+TEST(BudgetElapsed, IsInconclusiveWithinWhatNobodySawOfTheStart) {
+  MeasurementBuilder builder;
+  builder.Job(990ms);
+  builder.inputs().job->at_most_before = 20ms;
+  const Measurement m = builder.Build();
+  ASSERT_TRUE(m.validity.trusted()) << m.validity.ToString();
+  EXPECT_EQ(Budget::Elapsed(kBelow, 1020ms).Evaluate(m).verdict, Verdict::kMet);
+  EXPECT_EQ(Budget::Elapsed(kBelow, 980ms).Evaluate(m).verdict, Verdict::kMissed);
+  const BudgetResult between = Budget::Elapsed(kBelow, 1s).Evaluate(m);
+  EXPECT_EQ(between.verdict, Verdict::kInconclusive);
+  EXPECT_THAT(between.explanation, HasSubstr("nobody saw its first instruction"));
+  // A tenth of the elapsed time is more than can be trusted.
+  builder.inputs().job->at_most_before = 120ms;
+  EXPECT_THAT(builder.Build().validity.ToString(),
+              HasSubstr("the job may have begun 120 ms before it was seen to run, above 99 ms"));
 }
 
 TEST(BudgetElapsedRatio, OfAJobThatWasStoppedIsOnlyKnownToBeLarger) {

@@ -10,9 +10,12 @@ TEST(EngineStartWatch, TellsARuntimeFromTheJobsProgram) {
                           "/memfd:runc_cloned:/proc/self/exe (deleted)", "/runc (deleted)", "/"}) {
     EXPECT_TRUE(IsRuntimeProgram(exe)) << exe;
   }
-  for (const char* exe : {"/usr/bin/sysbench", "/bin/sh", "/opt/runc/bin/app"}) {
+  for (const char* exe : {"/usr/bin/sysbench", "/bin/sh", "/opt/runc/bin/app", "/usr/bin/crunch",
+                          "/usr/bin/runc-like", "/memfd:app (deleted)"}) {
     EXPECT_FALSE(IsRuntimeProgram(exe)) << exe;
   }
+  for (const char* comm : {"runc", "runc:[2:INIT]", "crun"}) EXPECT_TRUE(IsRuntimeComm(comm));
+  for (const char* comm : {"crunch", "sh", ""}) EXPECT_FALSE(IsRuntimeComm(comm)) << comm;
 }
 
 TEST(EngineStartWatch, ReadsTheInnermostPid) {
