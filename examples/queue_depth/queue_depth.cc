@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr int kQueueDepth = 8;
-constexpr auto kTimeout = 4250ms;
+constexpr auto kTimeout = 3600ms;
 constexpr const char* kJob = "/burn?ms=300";
 
 struct Published {
