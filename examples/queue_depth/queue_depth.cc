@@ -1,7 +1,7 @@
 // The trap of a derived value: a queue depth is right under one limit and wrong under another.
 //
 // Two runs of the same service differ in their limit alone, by a factor of two as in the published
-// case. One worker, jobs of about 600 ms CPU (there: minutes), a time-out of 8.5 s (there: 240 s).
+// case. One worker, jobs of about 300 ms CPU (there: minutes), a time-out of 3.6 s (there: 240 s).
 // For each limit: the worst service time, whether a depth of 8 holds, whether five requests at once
 // are served one by one, and whether one job alone fills the limit, so that a second worker would
 // not help.
