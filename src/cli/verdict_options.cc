@@ -36,14 +36,15 @@ void DeclareVerdictOptions(CLI::App& app, VerdictText& text) {
                "End as soon as every budget is decided; =RATE: how often it may err (0.05)")
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw)
       ->group("Verdict");
-  app.add_option(
-         "--max-start-lag", text.max_start_lag,
-         "Largest trusted P99 start lag (25ms, or a tenth of the median response time if more)")
-      ->group("Verdict");
 }
 
 void DeclareJudgeOptions(CLI::App& app, VerdictText& text, const std::string& budget_help) {
   app.add_option("--budget", text.budgets, budget_help)->group("Verdict");
+  app.add_option(
+         "--max-start-lag", text.max_start_lag,
+         "Largest trusted P99 start lag, or lateness at which a job was seen to run (25ms, or "
+         "a tenth of the median response or the elapsed time if more)")
+      ->group("Verdict");
   app.add_option("--max-steal", text.max_steal,
                  "Largest trusted share of CPU time that the hypervisor took, 0..1 (0.05)")
       ->group("Verdict");

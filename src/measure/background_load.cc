@@ -16,6 +16,7 @@
 
 #include "base/refuse.h"
 #include "measure/background_loads.h"
+#include "measure/oom_kills.h"
 #include "service/host_turn.h"
 #include "service/service_name.h"
 #include "throttletest/base/error.h"
@@ -69,9 +70,14 @@ struct BackgroundLoad::State {
     wanted.max_in_flight = traffic.max_in_flight();
     wanted.lead = kLead;
     // Runs on the engine's thread. A dead service is not loaded to the end of the plan.
-    wanted.enough = [this](const LoadResult&) { return Stopping(); };
+    wanted.enough = [this](const LoadResult& so_far) {
+      Count(so_far);
+      return Stopping();
+    };
     return wanted;
   }
+  // What has been answered of the repetition under way.
+  void Count(const LoadResult& so_far);
   bool Stopping() const { return stop.stop_requested() || !service.alive(); }
 
   Service& service;
@@ -85,7 +91,9 @@ struct BackgroundLoad::State {
   std::stop_source give_up;  // nothing is waited for
   std::exception_ptr failure;
   std::atomic<bool> failed = false;
-  mutable std::mutex mutex;  // of the counts in `use`
+  mutable std::mutex mutex;        // of the counts in `use`, and of the next two
+  std::int64_t ok_so_far = 0;      // of the repetition under way, which is not in `use` yet
+  std::int64_t failed_so_far = 0;  // timed out included
   BackgroundUse use;
   bool described = false;
   std::thread thread;
@@ -170,6 +178,7 @@ void BackgroundLoad::State::Run() {
         use.failed += result.failed;
         use.timed_out += result.timed_out;
         use.not_sent += result.not_sent;
+        ok_so_far = failed_so_far = 0;
       }
       WaitUntil(result.epoch + traffic.length(), stop.get_token());
     }
@@ -186,16 +195,27 @@ void BackgroundLoad::State::End(bool without_waiting) {
   if (thread.joinable()) thread.join();
 }
 
+void BackgroundLoad::State::Count(const LoadResult& so_far) {
+  std::int64_t ok = 0;
+  std::int64_t failures = 0;
+  for (const RequestRecord& record : so_far.records) {
+    if (record.fate == RequestFate::kOk) ++ok;
+    if (record.fate == RequestFate::kFailed || record.fate == RequestFate::kTimedOut) ++failures;
+  }
+  const std::scoped_lock lock(mutex);
+  ok_so_far = ok;
+  failed_so_far = failures;
+}
+
 // A neighbour that mostly refuses does not do the work that was to be beside. Absent: empty, also
-// while the first repetition is under way.
+// while nothing has been answered yet.
 std::string BackgroundLoad::State::Unanswered() const {
   const std::scoped_lock lock(mutex);
-  const std::int64_t asked = use.sent + (Stopping() ? 0 : use.not_sent);
-  if (use.ok * 2 > asked || asked == 0) return {};
-  if (use.ok == 0) {
-    return fmt::format("none of its {} requests was answered as it should be", asked);
-  }
-  return fmt::format("only {} of its {} requests were answered as they should be", use.ok, asked);
+  const std::int64_t ok = use.ok + ok_so_far;
+  const std::int64_t asked = use.sent + ok_so_far + failed_so_far + (Stopping() ? 0 : use.not_sent);
+  if (ok * 2 > asked || asked == 0) return {};
+  if (ok == 0) return fmt::format("none of its {} requests was answered as it should be", asked);
+  return fmt::format("only {} of its {} requests were answered as they should be", ok, asked);
 }
 
 std::string BackgroundLoad::State::Trouble() const {
@@ -206,11 +226,10 @@ std::string BackgroundLoad::State::Trouble() const {
   }
   if (!trouble.empty()) return trouble;
   try {
-    const auto kills = service.cgroup().Read().memory.oom_kills;
-    const auto earlier = before->memory.oom_kills;
-    if (kills && earlier && *kills > *earlier) {
-      return fmt::format("a process of its service was OOM-killed ({} kill{})", *kills - *earlier,
-                         *kills - *earlier == 1 ? "" : "s");
+    const auto kills = internal::OomKillsBetween(*before, service.cgroup().Read()).value_or(0);
+    if (kills > 0) {
+      return fmt::format("a process of its service was OOM-killed ({} kill{})", kills,
+                         kills == 1 ? "" : "s");
     }
   } catch (const Error& error) {
     return error.what();

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/short_time.h"
 #include "base/text.h"
 #include "measure/demand.h"
 #include "measure/job_demand.h"
@@ -125,12 +126,6 @@ std::string UsageText(const Measurement& m) {
   return text;
 }
 
-// "5.2 ms", "30.03 s": one unit too few is worse than one digit too few.
-std::string Total(nanoseconds time) {
-  if (time < std::chrono::seconds(1)) return ToMilliseconds(time);
-  return fmt::format("{:.2f} s", std::chrono::duration<double>(time).count());
-}
-
 std::string ExplainThrottling(const Measurement& m, Metric metric) {
   const CgroupDelta& d = m.cgroup;
   const std::optional<JudgedQuota> quota = FindJudgedQuota(m);
@@ -141,7 +136,7 @@ std::string ExplainThrottling(const Measurement& m, Metric metric) {
   if (!said || quota->ancestor) text = PeriodsText(m, *quota);
   if (d.throttled_time.has_value()) {
     text += fmt::format("{} {} in total over all CPUs", text.empty() ? "Throttled for" : ",",
-                        Total(d.throttled_time.value()));
+                        ShortTime(d.throttled_time.value()));
   }
   const std::string usage = UsageText(m);
   if (!usage.empty()) text += "; " + usage;

@@ -6,6 +6,7 @@
 
 #include "cgroup/comparable.h"
 #include "cgroup/unseen.h"
+#include "measure/oom_kills.h"
 #include "throttletest/base/duration.h"
 #include "throttletest/cgroup/read_back.h"
 
@@ -32,13 +33,6 @@ ValidityGate GateOf(CgroupFault::Kind kind) {
       break;
   }
   return ValidityGate::kCountersBackwards;
-}
-
-// OOM kills between the snapshots. Read off the snapshots, because another fault takes the delta's
-// figure away. Absent: 0, none or not known.
-std::int64_t OomKills(const WindowInputs& in) {
-  if (!in.after || !in.after->memory.oom_kills || !in.before.memory.oom_kills) return 0;
-  return *in.after->memory.oom_kills - *in.before.memory.oom_kills;
 }
 
 // " at a memory limit of 64 MiB (64 MiB with swap)". Absent: empty, none is known.
@@ -69,7 +63,7 @@ bool JudgeService(const WindowInputs& in, Validity& validity) {
         in.trouble);
   }
   // The main process may live on and answer 200 without the worker that was killed.
-  const std::int64_t kills = OomKills(in);
+  const std::int64_t kills = in.after ? OomKillsBetween(in.before, *in.after).value_or(0) : 0;
   if (kills > 0) {
     Add(validity, ValidityGate::kServiceGone,
         fmt::format("a process of the service was OOM-killed ({} kill{}){}", kills,

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "measure/assemble.h"
 #include "measure/host_reader.h"
+#include "measure/oom_kills.h"
 #include "service/host_turn.h"
 #include "service/job_start.h"
 #include "throttletest/base/duration.h"
@@ -48,9 +49,8 @@ class Runner {
     in.job->end = job_.service->Stop();
     if (end) in.job->end.stopped_by_us = false;
     // What was read in the instant of the end is better evidence than what was left after it.
-    if (const auto kills = KillsWithin(in)) {
-      in.job->end.oom_kills = std::max(in.job->end.oom_kills.value_or(0), *kills);
-    }
+    const auto kills = in.after ? internal::OomKillsBetween(in.before, *in.after) : std::nullopt;
+    in.job->end.oom_kills = std::max(in.job->end.oom_kills, kills);
     return internal::Assemble(std::move(in));
   }
 
@@ -72,11 +72,6 @@ class Runner {
     in.load.epoch = job_.begin.started;
     in.job = JobRun{.at_most_before = job_.begin.at_most_before, .timeout = options_.timeout};
     return in;
-  }
-
-  static std::optional<std::int64_t> KillsWithin(const internal::WindowInputs& in) {
-    if (!in.after || !in.after->memory.oom_kills || !in.before.memory.oom_kills) return {};
-    return *in.after->memory.oom_kills - *in.before.memory.oom_kills;
   }
 
   std::optional<nanoseconds> UsageNow() const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/short_time.h"
 #include "base/text.h"
 #include "measure/demand.h"
 #include "measure/slowness.h"
@@ -22,12 +23,6 @@ constexpr int kLogLines = 5;
 
 double Seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
-// "5.2 ms", "3.01 s".
-std::string Short(nanoseconds time) {
-  if (time < std::chrono::seconds(1)) return ToMilliseconds(time);
-  return fmt::format("{:.2f} s", Seconds(time));
-}
-
 // Two digits at most, without zeros at the end: "0.55", "2".
 std::string CpusText(double cpus) { return fmt::format("{:.4g}", std::round(cpus * 100) / 100); }
 
@@ -38,7 +33,7 @@ std::string Threads(double at_once) {
 }
 
 std::string UsedText(const JobDemand& demand) {
-  return fmt::format("{} CPU in {} = {:.2f} CPUs", Short(demand.cpu), Short(demand.elapsed),
+  return fmt::format("{} CPU in {} = {:.2f} CPUs", ShortTime(demand.cpu), ShortTime(demand.elapsed),
                      Seconds(demand.cpu) / Seconds(demand.elapsed));
 }
 
@@ -54,13 +49,13 @@ std::string Advice(const JobDemand& demand, const JudgedQuota& quota, nanosecond
     return fmt::format(
         "No limit would have held {}: without throttling it would have taken "
         "about {} ({}).",
-        ToString(bound), Short(demand.unthrottled), Threads(demand.at_once));
+        ToString(bound), ShortTime(demand.unthrottled), Threads(demand.at_once));
   }
   return fmt::format(
       "cpus >= {} {}would have held ({} CPU in {}); without throttling it would "
       "have taken about {} ({}).",
-      CpusText(*cpus), quota.ancestor ? "at " + quota.path + " " : "", Short(demand.cpu),
-      ToString(bound), Short(demand.unthrottled), Threads(demand.at_once));
+      CpusText(*cpus), quota.ancestor ? "at " + quota.path + " " : "", ShortTime(demand.cpu),
+      ToString(bound), ShortTime(demand.unthrottled), Threads(demand.at_once));
 }
 
 std::string ExplainThrottled(const Measurement& m, const JobDemand& demand,
@@ -69,9 +64,9 @@ std::string ExplainThrottled(const Measurement& m, const JobDemand& demand,
   return fmt::format(
       "{} of {} periods throttled{}, {} in total over all CPUs = {:.0f} % of the "
       "elapsed time; it used {}. {}",
-      d.throttled_periods.value(), d.periods.value(), OfAncestor(quota), Short(demand.throttled),
-      100 * Seconds(demand.throttled) / Seconds(demand.elapsed), UsedText(demand),
-      Advice(demand, quota, bound, UsableCpus(m)));
+      d.throttled_periods.value(), d.periods.value(), OfAncestor(quota),
+      ShortTime(demand.throttled), 100 * Seconds(demand.throttled) / Seconds(demand.elapsed),
+      UsedText(demand), Advice(demand, quota, bound, UsableCpus(m)));
 }
 
 }  // namespace
@@ -129,7 +124,8 @@ std::string UnthrottledText(const Measurement& m) {
   return fmt::format(
       "The job had {}: cpus >= {} would not have throttled it, and it would have "
       "taken about {} instead of {}.",
-      Threads(demand->at_once), CpusText(cpus), Short(demand->unthrottled), Short(demand->elapsed));
+      Threads(demand->at_once), CpusText(cpus), ShortTime(demand->unthrottled),
+      ShortTime(demand->elapsed));
 }
 
 std::string FateText(const Measurement& m) {

@@ -3,15 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+
+#include "report/columns.h"
 
 namespace throttletest {
 namespace {
-
-constexpr std::array<const char*, 10> kJobHeads = {
-    "setting",   "elapsed s",   "ratio",         "CPU s", "mean CPU",
-    "throttled", "throttled s", "ms per period", "peak",  ""};
-using JobCells = std::array<std::string, kJobHeads.size()>;
 
 double InSeconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
@@ -65,8 +61,9 @@ void JobTable::Remark(const std::string& setting, const std::string& text) {
 }
 
 std::string JobTable::ToString() const {
-  std::vector<JobCells> lines(1);
-  std::copy(kJobHeads.begin(), kJobHeads.end(), lines[0].begin());
+  std::vector<std::vector<std::string>> lines = {{"setting", "elapsed s", "ratio", "CPU s",
+                                                  "mean CPU", "throttled", "throttled s",
+                                                  "ms per period", "peak", ""}};
   for (const Row& row : rows_) {
     const Measurement& m = row.job;
     const CgroupDelta& d = m.cgroup;
@@ -77,20 +74,7 @@ std::string JobTable::ToString() const {
                      PeriodsOf(d), SecondsOr(d.throttled_time, "no quota"), PerThrottledPeriod(d),
                      PeakOf(d), LastCell(row.remark, m)});
   }
-  std::array<std::size_t, kJobHeads.size()> widths{};
-  for (const JobCells& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
-  }
-  std::string text;
-  for (const JobCells& line : lines) {
-    std::string out;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      out += fmt::format("{:<{}}  ", line[i], widths[i]);
-    }
-    out.erase(out.find_last_not_of(' ') + 1);
-    text += out + "\n";
-  }
-  return text;
+  return internal::AlignColumns(lines);
 }
 
 }  // namespace throttletest

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
+
+#include "report/columns.h"
 
 namespace throttletest {
 namespace {
@@ -47,10 +48,6 @@ Outcome<double> ThrottledSeconds(const Measurement& m) {
              : time.As<double>();
 }
 
-constexpr std::array<const char*, 7> kHeads = {"setting",     "p50 ms",   "p99 ms", "throttled %",
-                                               "throttled s", "mean CPU", ""};
-using Cells = std::array<std::string, kHeads.size()>;
-
 }  // namespace
 
 ComparisonTable::Row& ComparisonTable::Find(const std::string& setting) {
@@ -70,9 +67,8 @@ void ComparisonTable::Remark(const std::string& setting, const std::string& text
 }
 
 std::string ComparisonTable::ToString() const {
-  std::vector<Cells> lines;
-  lines.emplace_back();
-  std::copy(kHeads.begin(), kHeads.end(), lines[0].begin());
+  std::vector<std::vector<std::string>> lines = {
+      {"setting", "p50 ms", "p99 ms", "throttled %", "throttled s", "mean CPU", ""}};
   for (const Row& row : rows_) {
     const auto& rounds = row.rounds;
     const auto cores = [](const Measurement& m) { return m.cgroup.usage_cores; };
@@ -82,18 +78,7 @@ std::string ComparisonTable::ToString() const {
                      Range(rounds, ThrottledSeconds, 2, "no quota"), Range(rounds, cores, 2, "n/a"),
                      row.remark});
   }
-  std::string text;
-  for (const Cells& line : lines) {
-    std::string out;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      std::size_t width = 0;
-      for (const Cells& other : lines) width = std::max(width, other[i].size());
-      out += fmt::format("{:<{}}  ", line[i], width);
-    }
-    out.erase(out.find_last_not_of(' ') + 1);
-    text += out + "\n";
-  }
-  return text;
+  return internal::AlignColumns(lines);
 }
 
 std::string ComparisonTable::OrderMediansToString() const {

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/short_time.h"
 #include "throttletest/base/duration.h"
 
 namespace throttletest {
@@ -135,21 +136,17 @@ std::string LimitsText(const Measurement& m) {
   return m.attached ? "found, not asked for: " + ToString(m.requested) : ToString(m.limits);
 }
 
-std::string Seconds(std::chrono::nanoseconds time) {
-  if (time < std::chrono::seconds(1)) return ToMilliseconds(time);
-  return fmt::format("{:.2f} s", std::chrono::duration<double>(time).count());
-}
-
 // "elapsed 4.03 s", or of a job that was stopped "ran for 5.00 s".
 std::string ElapsedText(const JobRun& job) {
-  return fmt::format("{} {}", job.elapsed.has_value() ? "elapsed" : "ran for", Seconds(job.ran));
+  return fmt::format("{} {}", job.elapsed.has_value() ? "elapsed" : "ran for",
+                     internal::ShortTime(job.ran));
 }
 
 std::string JobSummary(const Measurement& m) {
   std::string text =
       fmt::format("{}, {}, {}", m.job->ToString(), ElapsedText(*m.job), RatioText(m.cgroup));
   if (m.cgroup.usage.has_value()) {
-    text += fmt::format(", {} CPU", Seconds(m.cgroup.usage.value()));
+    text += fmt::format(", {} CPU", internal::ShortTime(m.cgroup.usage.value()));
   }
   if (m.cgroup.usage_cores.has_value()) {
     text += fmt::format(", {:.2f} CPUs", m.cgroup.usage_cores.value());
@@ -175,7 +172,8 @@ void JobLines(std::string& out, const Measurement& m) {
   const JobRun& job = *m.job;
   Line(out, "job", m.request);
   Line(out, "end", job.ToString());
-  std::string elapsed = (job.elapsed.has_value() ? "" : "stopped after ") + Seconds(job.ran);
+  std::string elapsed =
+      (job.elapsed.has_value() ? "" : "stopped after ") + internal::ShortTime(job.ran);
   if (job.at_most_before.count() > 0) {
     elapsed += fmt::format(" (begun at most {} before)", ToString(job.at_most_before));
   }

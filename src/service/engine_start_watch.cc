@@ -30,8 +30,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kLook = std::chrono::milliseconds(1);
-// As long as the runtime may take for its last steps on a busy machine.
-constexpr int kLooksAfter = 2000;
+// Looks after the engine has said that the job runs: for a process that was not found until then,
+// and for one whose runtime may take long over its last steps on a busy machine.
+constexpr int kLooksForIt = 50;
+constexpr int kLooksAtIt = 2000;
 
 std::set<pid_t> ListProcesses() {
   std::set<pid_t> processes;
@@ -113,6 +115,7 @@ class Watch {
     return true;
   }
 
+  bool found() const { return found_.pid != 0; }
   bool complete() const { return begin_.end && has_before_; }
   // Why the burst could not be set. Absent: empty.
   const std::string& burst_trouble() const { return burst_trouble_; }
@@ -210,7 +213,8 @@ SeenContainer WatchStart(const std::string& id, const std::function<void()>& sta
   bool said = false;
   bool seen = false;
   // A program that runs is seen before the engine says that it does, unless this process waited.
-  for (int looks_after = 0; !seen && looks_after < kLooksAfter; looks_after += said ? 1 : 0) {
+  for (int looks_after = 0; !seen && looks_after < (watch.found() ? kLooksAtIt : kLooksForIt);
+       looks_after += said ? 1 : 0) {
     seen = watch.Look();
     if (said) std::this_thread::sleep_for(kLook);
     if (!said) said = call.wait_for(kLook) == std::future_status::ready;

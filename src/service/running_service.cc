@@ -8,6 +8,7 @@
 #include "cgroup/control_file.h"
 #include "service/owner.h"
 #include "service/port.h"
+#include "service/service_name.h"
 #include "service/spec_check.h"
 #include "service/wait_ready.h"
 #include "throttletest/base/error.h"
@@ -52,11 +53,6 @@ RunningService::RunningService(ServiceSpec spec, LauncherKind kind, std::uint16_
 }
 
 RunningService::~RunningService() { Stop(); }
-
-std::string RunningService::Name() const {
-  if (!spec_.name.empty()) return spec_.name;
-  return spec_.image.empty() ? spec_.command[0] : spec_.image;
-}
 
 std::string RunningService::Ended() const {
   if (!instance_->Running()) return instance_->Peek().ToString();
@@ -126,7 +122,7 @@ void RunningService::AwaitReady(const std::stop_token& stop) {
   const ReadinessTarget target{
       .host = "127.0.0.1", .port = port_, .logs = [this] { return logs(); }};
   try {
-    WaitReady(Name(), spec_.ready, target, watch, stop);
+    WaitReady(ServiceName(*this), spec_.ready, target, watch, stop);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kNotReady || UsesPort(spec_) || !spec_.ready.looks_at_port()) {
       throw;
@@ -146,15 +142,16 @@ void RunningService::RequireLimits(const std::string& when) const {
     snapshot = cgroup().Read();
   } catch (const Error&) {
     if (instance_->Running()) throw;
-    throw Error(ErrorCode::kNotReady,
-                fmt::format("service \"{}\": {} {}\nlast log lines of the service:\n{}", Name(),
-                            instance_->Peek().ToString(), when, LastLines(logs())));
+    throw Error(
+        ErrorCode::kNotReady,
+        fmt::format("service \"{}\": {} {}\nlast log lines of the service:\n{}", ServiceName(*this),
+                    instance_->Peek().ToString(), when, LastLines(logs())));
   }
   const ReadBack read_back = CheckLimits(requested_, snapshot);
   if (!read_back.ok()) {
     throw Error(ErrorCode::kServiceStart,
-                fmt::format("the limits of service \"{}\" are not in force {}: {}", Name(), when,
-                            fmt::join(read_back.differences, "; ")));
+                fmt::format("the limits of service \"{}\" are not in force {}: {}",
+                            ServiceName(*this), when, fmt::join(read_back.differences, "; ")));
   }
   if (const std::string moved = Moved(); !moved.empty()) {
     throw Error(ErrorCode::kServiceStart,

@@ -49,7 +49,6 @@ class RunningService final : public Service {
   bool StaysRunning() const;
   std::string Moved() const;
   std::string Stranger() const;
-  std::string Name() const;
 
   ServiceSpec spec_;
   LauncherKind kind_;

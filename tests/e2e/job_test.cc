@@ -41,6 +41,13 @@ class JobCommand : public test::SampleTest {
   }
 };
 
+TEST_F(JobCommand, IsInconclusiveWhenItsStartWasSeenTooLate) {
+  const auto run =
+      Job({"--cpus", "0.5", "--max-start-lag", "0ms", "--retries", "0"}, {"--work=20"});
+  EXPECT_EQ(run.status, 3) << run.out << run.err;
+  EXPECT_THAT(run.out + run.err, HasSubstr("before it was seen to run, above 0 s"));
+}
+
 TEST_F(JobCommand, MeetsItsBudgetsAndWritesJson) {
   const std::string file = (std::filesystem::temp_directory_path() /
                             ("throttletest-job-" + std::to_string(getpid()) + ".json"))

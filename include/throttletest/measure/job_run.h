@@ -18,7 +18,7 @@ struct JobRun {
   // The same, also of a job that was stopped: it then says how long it was let run.
   std::chrono::nanoseconds ran{0};
   // How much earlier than it was seen the program may have begun: `elapsed` may be so much longer.
-  // About a millisecond for the cgroup launcher, which waits for the program to be started;
+  // Some milliseconds for the cgroup launcher, which waits for the program to be started;
   // container engines do not tell that moment, so it is looked for every millisecond. Units: >= 0.
   std::chrono::nanoseconds at_most_before{0};
   ExitReport end = {};

@@ -84,6 +84,16 @@ TEST_F(NeighbourTest, ANeighbourThatDiesMeanwhileIsInconclusive) {
   }
 }
 
+// Long before its first repetition is over.
+TEST_F(NeighbourTest, ALoadThatIsRefusedIsToldToTheMeasurementBesideIt) {
+  const auto heavy = Start({});
+  const auto light = Start({});
+  const BackgroundLoad load(*heavy, Traffic(Batches(2).Every(50ms).For(1min), Get("/brun?ms=10")));
+  const Measurement m = MeasureService(*light, kProbe, Patient());
+  EXPECT_THAT(m.validity.ToString(), AllOf(HasSubstr("cannot be relied on: none of its"),
+                                           HasSubstr("requests was answered as it should be")));
+}
+
 TEST_F(NeighbourTest, ANeighbourThatAnswersNothingIsInconclusive) {
   const auto heavy = Start({});
   const auto light = Start({});
